@@ -1,0 +1,131 @@
+package io.millrace.conformance;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static java.util.Map.entry;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.library.Architectures.LayeredArchitecture;
+import com.tngtech.archunit.library.Architectures.LayeredArchitecture.LayerDependencySpecification;
+import java.io.IOException;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The arrows of {@code docs/architecture.md}, where a {@code module-info} does not already enforce them: on the class
+ * path there are no modules, and a module may use more of another than the drawing allows.
+ *
+ * <p>A new module gets a line in {@link #MAY_USE} and a dependency in this module's pom; until it has both,
+ * one of these tests fails.
+ */
+class ArchitectureTest {
+    private static final Map<String, List<String>> MAY_USE = Map.ofEntries(
+            entry("sys", List.of()),
+            entry("poll", List.of("sys")),
+            entry("net", List.of("poll", "sys")),
+            entry("task", List.of("poll")),
+            entry("engine", List.of("task", "net", "poll", "sys")),
+            entry("server", List.of("engine", "task", "net", "poll")),
+            entry("netty", List.of("engine", "task", "net", "poll")),
+            entry("testkit", List.of("server", "engine", "task", "net", "poll")),
+            entry("console", List.of("server", "engine", "task", "net", "poll")),
+            entry("cli", List.of("console", "server", "engine", "task", "net", "poll")));
+
+    private static final JavaClasses CLASSES = new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .importPackages("io.millrace");
+
+    @Test
+    void everyModuleOfTheBuildIsChecked() throws IOException {
+        List<String> modules;
+        try (Stream<Path> directories = Files.list(Path.of(".."))) {
+            modules = directories
+                    .filter(directory -> Files.exists(directory.resolve("src/main/java/module-info.java")))
+                    .map(directory -> "io.millrace." + directory.getFileName())
+                    .toList();
+        }
+        assertThat(modules).contains("io.millrace.sys", "io.millrace.poll");
+        assertThat(modules)
+                .allSatisfy(module -> assertThat(CLASSES)
+                        .as("classes of %s on the class path of conformance", module)
+                        .anyMatch(type -> type.getPackageName().startsWith(module)));
+    }
+
+    @Test
+    void arrowsPointDown() {
+        LayeredArchitecture architecture = layeredArchitecture()
+                .consideringOnlyDependenciesInAnyPackage("io.millrace..")
+                .withOptionalLayers(true) // some are still to come
+                .ensureAllClassesAreContainedInArchitecture();
+        for (String layer : MAY_USE.keySet()) {
+            architecture = architecture.layer(layer).definedBy("io.millrace." + layer + "..");
+        }
+        for (Map.Entry<String, List<String>> arrows : MAY_USE.entrySet()) {
+            LayerDependencySpecification layer = architecture.whereLayer(arrows.getKey());
+            List<String> lower = arrows.getValue();
+            architecture = lower.isEmpty()
+                    ? layer.mayNotAccessAnyLayer()
+                    : layer.mayOnlyAccessLayers(lower.toArray(String[]::new));
+        }
+        architecture.check(CLASSES);
+    }
+
+    @Test
+    void onlySysTouchesNativeCode() {
+        noClasses()
+                .that(outside("io.millrace.sys.."))
+                .should()
+                .dependOnClassesThat()
+                .belongToAnyOf(Linker.class, SymbolLookup.class)
+                .orShould()
+                .callMethodWhere(DescribedPredicate.describe(
+                        "MemorySegment.reinterpret is called",
+                        call -> call.getTargetOwner().isEquivalentTo(MemorySegment.class)
+                                && call.getName().equals("reinterpret")))
+                .because("--enable-native-access=io.millrace.sys is the one flag a user grants")
+                .check(CLASSES);
+    }
+
+    @Test
+    void foreignMemoryStaysInSysExceptForTheSegmentsThatNetIsGiven() {
+        noClasses()
+                .that(outside("io.millrace.sys..", "io.millrace.net.."))
+                .should()
+                .dependOnClassesThat(resideInAPackage("java.lang.foreign.."))
+                .check(CLASSES);
+        noClasses()
+                .that(resideInAPackage("io.millrace.net.."))
+                .should()
+                .dependOnClassesThat(resideInAPackage("java.lang.foreign..")
+                        .and(DescribedPredicate.not(JavaClass.Predicates.equivalentTo(MemorySegment.class))))
+                .allowEmptyShould(true)
+                .check(CLASSES);
+    }
+
+    @Test
+    void theInnerRoomsOfPollAreForTheLayersNextToIt() {
+        noClasses()
+                .that(outside("io.millrace.poll..", "io.millrace.net..", "io.millrace.task..", "io.millrace.engine.."))
+                .should()
+                .dependOnClassesThat(resideInAPackage("io.millrace.poll.internal.."))
+                .allowEmptyShould(true)
+                .check(CLASSES);
+    }
+
+    private static DescribedPredicate<JavaClass> outside(String... packages) {
+        return JavaClass.Predicates.resideOutsideOfPackages(packages);
+    }
+}

@@ -1,0 +1,205 @@
+package io.millrace.poll;
+
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The events of one {@link Poll#poll}: filled by the poll, read by whoever called it, reused by the next call.
+ *
+ * <p>There are two ways to read it. The loop allocates an {@link Event} per step, the cursor nothing at all:
+ *
+ * {@snippet :
+ * for (Event event : events) { handle(event.token(), event.readiness()); }
+ *
+ * while (events.advance()) { handle(events.token(), events.readiness()); }
+ * }
+ *
+ * <p>Each step resolves its source at that moment: what has been deregistered or closed since, also by an earlier handler of
+ * the same batch, is left out, and what has been reregistered comes with its new token and interest.
+ *
+ * <p><b>Threads.</b> One at a time, the one that polls.
+ */
+public final class Events implements Iterable<Event> {
+    private static final int MAX_CAPACITY = 1 << 20;
+
+    private final long[] keys;
+    private final int[] ready;
+    private int size;
+    private @Nullable Poll poll;
+
+    private int cursor;
+    private long token;
+    private int readiness;
+
+    private Events(int capacity) {
+        this.keys = new long[capacity];
+        this.ready = new int[capacity];
+    }
+
+    /**
+     * Room for so many events per poll. More ready sources than that are served by the polls that follow, none starved.
+     *
+     * @param capacity from 1 to 1,048,576
+     * @return an empty buffer
+     */
+    public static Events withCapacity(int capacity) {
+        if (capacity < 1 || capacity > MAX_CAPACITY) {
+            throw new IllegalArgumentException(
+                    "the capacity of Events must be from 1 to " + MAX_CAPACITY + ", not " + capacity);
+        }
+        return new Events(capacity);
+    }
+
+    /**
+     * How many events it has room for.
+     *
+     * @return the capacity
+     */
+    public int capacity() {
+        return keys.length;
+    }
+
+    /**
+     * How many events the last poll put in. Steps over sources that have gone since make it the upper bound of what is read.
+     *
+     * @return the number of events
+     */
+    public int size() {
+        return size;
+    }
+
+    /**
+     * Whether the last poll put nothing in.
+     *
+     * @return true if there is no event
+     */
+    public boolean isEmpty() {
+        return size == 0;
+    }
+
+    /**
+     * Moves the cursor to the next event whose source is still registered and interested.
+     *
+     * @return false at the end
+     */
+    public boolean advance() {
+        while (cursor < size) {
+            int at = cursor++;
+            if (resolve(at)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Puts the cursor before the first event again. */
+    public void rewind() {
+        cursor = 0;
+    }
+
+    /**
+     * The token of the event under the cursor.
+     *
+     * @return valid after {@link #advance} returned true
+     */
+    public long token() {
+        return token;
+    }
+
+    /**
+     * The readiness of the event under the cursor.
+     *
+     * @return valid after {@link #advance} returned true
+     */
+    public Readiness readiness() {
+        return Readiness.of(readiness);
+    }
+
+    /**
+     * Whether the event under the cursor is readable.
+     *
+     * @return valid after {@link #advance} returned true
+     */
+    public boolean isReadable() {
+        return readiness().isReadable();
+    }
+
+    /**
+     * Whether the event under the cursor is writable.
+     *
+     * @return valid after {@link #advance} returned true
+     */
+    public boolean isWritable() {
+        return readiness().isWritable();
+    }
+
+    /** Reads {@code token} and {@code readiness} of an event as they are now; false if there is nothing to tell any more. */
+    private boolean resolve(int at) {
+        Terms terms = poll == null ? null : poll.termsOf(keys[at]);
+        if (terms == null) {
+            return false;
+        }
+        token = terms.token();
+        readiness = terms.visible(ready[at]);
+        return readiness != 0;
+    }
+
+    @Override
+    public Iterator<Event> iterator() {
+        return new Steps();
+    }
+
+    // For the poll.
+
+    void clear(Poll owner) {
+        poll = owner;
+        size = 0;
+        cursor = 0;
+    }
+
+    int room() {
+        return keys.length - size;
+    }
+
+    void add(long key, int bits) {
+        keys[size] = key;
+        ready[size] = bits;
+        size++;
+    }
+
+    @Override
+    public String toString() {
+        return size + " events, room for " + keys.length;
+    }
+
+    /** Independent of the cursor, so that a loop inside a loop works; resolves as late as {@code next()} allows. */
+    private final class Steps implements Iterator<Event> {
+        private int next;
+        private @Nullable Event found;
+
+        @Override
+        public boolean hasNext() {
+            while (found == null && next < size) {
+                int at = next++;
+                Terms terms = poll == null ? null : poll.termsOf(keys[at]);
+                int visible = terms == null ? 0 : terms.visible(ready[at]);
+                if (terms != null && visible != 0) {
+                    found = new Event(terms.token(), Readiness.of(visible));
+                }
+            }
+            return found != null;
+        }
+
+        @Override
+        public Event next() {
+            if (!hasNext()) {
+                throw new NoSuchElementException("no more events");
+            }
+            Event event = found;
+            found = null;
+            assert event != null;
+            return event;
+        }
+    }
+}

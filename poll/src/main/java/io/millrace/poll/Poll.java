@@ -1,0 +1,624 @@
+package io.millrace.poll;
+
+import io.millrace.poll.internal.TimerWheel;
+import io.millrace.sys.Backends;
+import io.millrace.sys.Bits;
+import io.millrace.sys.Key;
+import io.millrace.sys.Selector;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One place to wait for everything: descriptors, software sources and timers.
+ *
+ * {@snippet :
+ * try (Poll poll = Poll.open(); Timer<String> timer = Timer.withTick(Duration.ofMillis(10))) {
+ *   Channel<String> channel = Channel.unbounded();
+ *   poll.register(timer, 1, Interest.READABLE, Trigger.EDGE);
+ *   poll.register(channel, 2, Interest.READABLE, Trigger.LEVEL);
+ *   Events events = Events.withCapacity(1024);
+ *   poll.poll(events, Duration.ofSeconds(1));
+ *   for (Event event : events) { handle(event.token(), event.isReadable()); }
+ * }
+ * }
+ *
+ * <p><b>What it guarantees.</b> A source is reported at most once per poll, under its present token and within its present
+ * interest; a deregistered or closed one never again. Kernel events and software events share a small {@link Events}
+ * fairly. A poll returns empty before its timeout only after {@link #wake}. Events may be spurious, except of closed sources.
+ *
+ * <p><b>Threads.</b> One thread at a time polls; a second one gets an {@link IllegalStateException}. Everything else may be called
+ * from any thread, also during a poll: control calls are serialised, the last one wins, and they take effect at once. User
+ * code never runs under a lock of ours.
+ *
+ * <p><b>Virtual threads</b> may call everything except a poll that waits: two of them in a native wait would stop all others.
+ *
+ * <p><b>One turn of {@link #poll(Events, Duration)}</b>: 1. take the snapshot of the software queue and expire the timers;
+ * 2. decide the wait: none if software work is pending, else until the nearest of timeout and timers; 3. wait in the
+ * kernel; 4. read the kernel's events; 5. take the snapshot and expire the timers once more; 6. read the software events;
+ * 7. if there is nothing to return and time is left, again.
+ *
+ * <h2>Portability</h2>
+ * epoll, kqueue: a wait costs the same for ten registrations and a hundred thousand. poll(2): linear in the descriptors. NIO: as
+ * the platform's selector, sockets only. {@link #report()} tells which it is. Timeouts are rounded up to the backend's
+ * resolution: nanoseconds on newer Linux kernels, else milliseconds.
+ */
+public final class Poll implements AutoCloseable {
+    private static final String BACKEND_PROPERTY = "millrace.backend";
+    private static final Duration DEFAULT_TICK = Duration.ofMillis(100);
+    private static final int DELAY_SLOTS = 256;
+    private static final long NEVER = Long.MAX_VALUE;
+    private static final VarHandle WAITS;
+
+    static {
+        try {
+            WAITS = MethodHandles.lookup().findVarHandle(Poll.class, "waits", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final Selector selector;
+    private final BackendReport report;
+    private final Runnable unsubscribe;
+
+    private final WakeGate gate = new WakeGate();
+    private final ReadinessQueue queue = new ReadinessQueue(this::wakeSleeper);
+    /** Registered nowhere, pushed to make a sleeping poll look again: at a clock that jumped, at a timer that is new. */
+    private final SoftNode nudge = new SoftNode(null);
+
+    private final Registry registry;
+
+    /** Delayed readiness. Poll thread only. */
+    private final TimerWheel<SoftNode> delays;
+
+    private final AtomicReference<@Nullable Thread> poller = new AtomicReference<>();
+    private final CountDownLatch released = new CountDownLatch(1);
+    private volatile boolean wakeRequested;
+    private volatile boolean stopRequested;
+
+    /** Alternates which of the two kinds of event gets the odd place of a small {@link Events}. Poll thread only. */
+    private int turn;
+
+    /** Written by the poll thread, read by anyone. */
+    private long waits;
+
+    private final AtomicLong wakes = new AtomicLong();
+
+    private Poll(Builder builder) throws IOException {
+        String forced = builder.backend != null ? builder.backend : System.getProperty(BACKEND_PROPERTY);
+        String forcedBy = builder.backend != null ? "the builder" : "-D" + BACKEND_PROPERTY;
+        Clock clock = builder.clock;
+        this.delays = new TimerWheel<>(
+                Durations.positiveNanos(builder.tick, "the tick"), DELAY_SLOTS, Key.MAX_INDEX, clock.nanoTime());
+        Backends.Opened opened = Backends.open(forced, forcedBy);
+        this.selector = opened.selector();
+        this.report = new BackendReport(
+                selector.name(),
+                forced == null ? "the best that opens here" : "asked for by " + forcedBy,
+                opened.remark(),
+                opened.passedOver().stream()
+                        .map(other -> new BackendReport.PassedOver(other.name(), other.reason(), other.remedy()))
+                        .toList());
+        this.registry = new Registry(selector, clock, queue, this::wakeSleeper);
+        boolean bound = nudge.bind(queue);
+        assert bound;
+        this.unsubscribe = clock.subscribe(() -> nudge.set(Bits.READABLE));
+    }
+
+    /**
+     * Opens a poll on the best backend of this machine, or on the one that {@code -Dmillrace.backend=} names.
+     *
+     * @return an open poll, the caller's to close
+     * @throws IllegalArgumentException if the named backend does not exist
+     * @throws IllegalStateException if the named backend cannot open here; never is another one taken instead
+     * @throws UncheckedIOException if the system refuses, e.g. because too many files are open
+     */
+    public static Poll open() {
+        return builder().open();
+    }
+
+    /**
+     * For a backend, a clock or a tick other than the default.
+     *
+     * @return a builder with the defaults
+     */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    // ---- Control: any thread ----
+
+    /**
+     * Registers a source. If it is ready already, the next poll reports it.
+     *
+     * @param source what to wait for
+     * @param token comes back with its events; any value, and two sources may share one
+     * @param interest what to hear of
+     * @param trigger when to hear of it
+     * @throws IllegalStateException if the source is registered already, belongs to another poll, or is closed; or this poll is
+     * @throws IllegalArgumentException if this backend cannot watch such a source, or its descriptor is not open
+     * @throws UncheckedIOException if the kernel refuses
+     */
+    public void register(Source source, long token, Interest interest, Trigger trigger) {
+        registry.register(source.handle(), Terms.of(token, interest, trigger));
+    }
+
+    /**
+     * Replaces token, interest and trigger. The next event carries only the new token, also if one was pending under the old
+     * one; if the source is ready, the next poll reports it.
+     *
+     * @param source registered with this poll
+     * @param token the new token
+     * @param interest the new interest
+     * @param trigger the new trigger
+     * @throws IllegalStateException if the source is not registered with this poll; nothing is changed
+     */
+    public void reregister(Source source, long token, Interest interest, Trigger trigger) {
+        registry.reregister(source.handle(), Terms.of(token, interest, trigger));
+    }
+
+    /**
+     * Ends a registration: what is pending is forgotten, and no later step through any {@link Events} returns the source. A
+     * handler that is running on another thread may finish.
+     *
+     * @param source registered with this poll
+     * @throws IllegalStateException if the source is not registered with this poll; nothing is changed
+     */
+    public void deregister(Source source) {
+        registry.deregister(source.handle());
+    }
+
+    // ---- Waking: any thread ----
+
+    /** After work was published: wakes the poll if it sleeps, and only then. */
+    private void wakeSleeper() {
+        if (gate.claimWake()) {
+            wakes.incrementAndGet();
+            selector.wake();
+        }
+    }
+
+    /**
+     * Makes the current poll return, empty if there is nothing to report; or the next one, if none is under way. Several wakes
+     * before that count as one.
+     */
+    public void wake() {
+        wakeRequested = true;
+        wakeSleeper();
+    }
+
+    // ---- Polling: one thread at a time ----
+
+    /**
+     * Waits until a source is ready, for as long as it takes.
+     *
+     * @param events cleared, then filled
+     * @return the number of events; 0 only after {@link #wake}
+     */
+    public int poll(Events events) {
+        return poll(events, null);
+    }
+
+    /**
+     * Waits until a source is ready.
+     *
+     * @param events cleared, then filled
+     * @param timeout how long to wait at most: null for ever, zero not at all
+     * @return the number of events; 0 if the time is over, or after {@link #wake}
+     * @throws IllegalStateException if another thread is polling, or a virtual thread asks to wait
+     * @throws ClosedPollException if the poll is closed, or is closed by another thread meanwhile
+     */
+    public int poll(Events events, @Nullable Duration timeout) {
+        Objects.requireNonNull(events, "events");
+        long timeoutNanos = NEVER;
+        if (timeout != null) {
+            timeoutNanos = Durations.toNanos(timeout);
+            if (timeoutNanos < 0) {
+                throw new IllegalArgumentException("a timeout is not negative: " + timeout + "; null waits for ever");
+            }
+        }
+        if (timeoutNanos != 0 && Thread.currentThread().isVirtual()) {
+            throw new IllegalStateException("a virtual thread must not wait in a poll: it would hold its carrier;"
+                    + " poll with timeout zero, or on a platform thread");
+        }
+        enter();
+        try {
+            events.clear(this);
+            return pollUntil(events, timeoutNanos);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot wait on " + selector, e);
+        } finally {
+            leave();
+        }
+    }
+
+    private int pollUntil(Events events, long timeoutNanos) throws IOException {
+        boolean bounded = timeoutNanos != 0 && timeoutNanos != NEVER;
+        long deadline = bounded ? registry.clock.nanoTime() + timeoutNanos : 0;
+        long left = timeoutNanos;
+        for (; ; ) {
+            long untilTimer = takeSoftware();
+            long wait = queue.isDrained() ? Math.min(left, untilTimer) : 0;
+            int reserved = softShare(events);
+            if (events.capacity() > reserved) {
+                int found = await(wait, events.capacity() - reserved);
+                readKernel(events, found);
+            }
+            if (wait != 0) {
+                takeSoftware();
+            }
+            readSoftware(events);
+            if (events.size() > 0) {
+                turn++;
+                wakeRequested = false;
+                return events.size();
+            }
+            if (wakeRequested) {
+                wakeRequested = false;
+                return 0;
+            }
+            registry.requireOpen("poll");
+            if (bounded) {
+                left = deadline - registry.clock.nanoTime();
+            }
+            if (left <= 0) {
+                return 0;
+            }
+        }
+    }
+
+    /** Places kept for software events if there are any: half of a small buffer, rounded down and up in turn (mio-30). */
+    private int softShare(Events events) {
+        return queue.isDrained() ? 0 : (events.capacity() + (turn & 1)) >>> 1;
+    }
+
+    /** Sleeps in the kernel, if it still may after it has said so: see {@link WakeGate}. */
+    private int await(long waitNanos, int maxEvents) throws IOException {
+        WAITS.setOpaque(this, waits + 1);
+        if (waitNanos == 0) {
+            return selector.await(0, maxEvents);
+        }
+        gate.fallAsleep();
+        boolean work = queue.hasPushed() || wakeRequested || registry.isClosed();
+        try {
+            return selector.await(work ? 0 : waitNanos == NEVER ? -1 : waitNanos, maxEvents);
+        } finally {
+            gate.awake();
+        }
+    }
+
+    private void readKernel(Events events, int found) {
+        for (int i = 0; i < found; i++) {
+            long key = selector.key(i);
+            if (registry.node(key) instanceof OsNode node) {
+                int ready = selector.readiness(i);
+                Terms terms = node.terms;
+                if (terms != null && terms.visible(ready) != 0) {
+                    events.add(key, ready);
+                } else if (terms != null && terms.trigger() == Bits.LEVEL) {
+                    registry.mute(node, terms);
+                }
+            }
+        }
+    }
+
+    /**
+     * Takes the snapshot of the queue, and expires delays and timers into it.
+     *
+     * @return nanoseconds until the next of them, or {@link #NEVER}
+     */
+    private long takeSoftware() {
+        queue.takeSnapshot();
+        Timer<?>[] present = registry.timers();
+        if (present.length == 0 && delays.isEmpty()) {
+            return NEVER;
+        }
+        long now = registry.clock.nanoTime();
+        if (delays.advance(now) > 0) {
+            for (SoftNode node = delays.pollDue(); node != null; node = delays.pollDue()) {
+                node.wheelKey = -1;
+                scheduleDelay(node, now);
+            }
+        }
+        long next = delays.nanosUntilNext(now);
+        for (Timer<?> timer : present) {
+            timer.expire(now);
+            next = Math.min(next, timer.nanosUntilNext(now));
+        }
+        queue.takeSnapshot();
+        return next;
+    }
+
+    /** Fires what is due of a node's delays and puts the rest into the wheel, in the place of what was there. */
+    private void scheduleDelay(SoftNode node, long now) {
+        long left = node.fireDue(now);
+        if (node.wheelKey >= 0) {
+            delays.cancel(node.wheelKey);
+            node.wheelKey = -1;
+        }
+        if (left >= 0) {
+            node.wheelKey = delays.schedule(now, left, node);
+        }
+    }
+
+    /** Hands out the queue's snapshot, as far as there is room; LEVEL nodes go behind what is pending, for the next poll. */
+    private void readSoftware(Events events) {
+        SoftNode firstRequeued = null;
+        while (events.room() > 0) {
+            SoftNode node = queue.peek();
+            if (node == null || node == firstRequeued) {
+                return;
+            }
+            queue.take();
+            // Off first, then look: see SoftNode.
+            int word = node.takeQueued();
+            if (SoftNode.isClosed(word)) {
+                continue;
+            }
+            if (SoftNode.hasDelay(word)) {
+                scheduleDelay(node, registry.clock.nanoTime());
+            }
+            Terms terms = node.terms;
+            if (terms == null || terms == node.spent || terms.visible(word & Bits.ALL) == 0) {
+                continue;
+            }
+            events.add(node.key(), word & Bits.ALL);
+            if (terms.trigger() == Bits.ONESHOT) {
+                node.spent = terms;
+            } else if (terms.trigger() == Bits.LEVEL && node.markQueued()) {
+                queue.requeue(node);
+                if (firstRequeued == null) {
+                    firstRequeued = node;
+                }
+            }
+        }
+    }
+
+    /** The present terms of a registration, or null if the key's owner is gone; for {@link Events}. */
+    @Nullable
+    Terms termsOf(long key) {
+        Node node = registry.node(key);
+        return node == null ? null : node.terms;
+    }
+
+    private void enter() {
+        Thread current = Thread.currentThread();
+        if (!poller.compareAndSet(null, current)) {
+            registry.requireOpen("poll");
+            throw new IllegalStateException("cannot poll: " + poller.get() + " is polling; one thread at a time may");
+        }
+        if (registry.isClosed()) {
+            leave();
+            throw new ClosedPollException("poll");
+        }
+    }
+
+    private void leave() {
+        poller.set(null);
+        if (registry.isClosed()) {
+            releaseOnce();
+        }
+    }
+
+    // ---- The loop of the RFC, a light shim ----
+
+    /**
+     * Polls until {@link #stop}: hands each event to the handler, then calls its tick once.
+     *
+     * @param handler called on this thread
+     */
+    public void run(PollHandler handler) {
+        Events events = Events.withCapacity(1024);
+        while (!stopRequested) {
+            runOnce(handler, events, null);
+        }
+        stopRequested = false;
+    }
+
+    /**
+     * One turn of {@link #run}, so that a thread of yours can drive it: polls, hands over each event, and ticks.
+     *
+     * @param handler called on this thread
+     * @param events the buffer to use
+     * @param timeout as in {@link #poll(Events, Duration)}
+     * @return how many events were handed over
+     */
+    public int runOnce(PollHandler handler, Events events, @Nullable Duration timeout) {
+        Objects.requireNonNull(handler, "handler");
+        poll(events, timeout);
+        int handled = 0;
+        while (events.advance()) {
+            handler.ready(this, events.token(), events.readiness());
+            handled++;
+        }
+        handler.tick(this);
+        return handled;
+    }
+
+    /** Ends {@link #run} after the turn it is in; a run that has not begun yet ends before its first. From any thread. */
+    public void stop() {
+        stopRequested = true;
+        wake();
+    }
+
+    // ---- Looking at it ----
+
+    /**
+     * The backend's name.
+     *
+     * @return {@code epoll}, {@code kqueue}, {@code poll} or {@code nio}
+     */
+    public String backend() {
+        return selector.name();
+    }
+
+    /**
+     * Which backend was chosen, and why not a better one.
+     *
+     * @return the report made when the poll was opened
+     */
+    public BackendReport report() {
+        return report;
+    }
+
+    /**
+     * The clock that timeouts and delays are measured with.
+     *
+     * @return as given to the builder, or the system's
+     */
+    public Clock clock() {
+        return registry.clock;
+    }
+
+    /**
+     * How often it went to the kernel to wait or look.
+     *
+     * @return a count since it was opened
+     */
+    public long waits() {
+        return (long) WAITS.getOpaque(this);
+    }
+
+    /**
+     * How often a sleeping poll was woken by a system call of ours.
+     *
+     * @return a count since it was opened
+     */
+    public long wakes() {
+        return wakes.get();
+    }
+
+    /**
+     * How many sources are registered.
+     *
+     * @return the count
+     */
+    public int size() {
+        return registry.size();
+    }
+
+    // ---- Closing ----
+
+    /**
+     * Closes the kernel's objects and ends every registration; the sources themselves stay open and are theirs who made them. A
+     * poll that waits on another thread ends with a {@link ClosedPollException}, and this call returns after it let go. Idempotent,
+     * from any thread.
+     */
+    @Override
+    public void close() {
+        registry.close();
+        Thread polling = poller.get();
+        if (polling == null) {
+            releaseOnce();
+        } else {
+            wakeSleeper();
+        }
+        awaitRelease();
+    }
+
+    /**
+     * By whoever gets the poller's place after {@code closed} was set: a closer that found no poller, or the poller on its way out.
+     * After that, no one enters any more.
+     */
+    private void releaseOnce() {
+        if (!poller.compareAndSet(null, Thread.currentThread())) {
+            return; // somebody else is in: it releases on its way out
+        }
+        if (released.getCount() == 0) {
+            poller.set(null);
+            return;
+        }
+        try {
+            unsubscribe.run();
+            registry.release();
+        } finally {
+            released.countDown();
+            poller.set(null);
+        }
+    }
+
+    private void awaitRelease() {
+        boolean interrupted = false;
+        for (; ; ) {
+            try {
+                released.await();
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "poll on " + selector.name() + (registry.isClosed() ? ", closed" : ", " + size() + " sources") + ", "
+                + waits() + " waits, " + wakes + " wake-ups";
+    }
+
+    /** Settings of a poll that has yet to be opened. */
+    public static final class Builder {
+        private @Nullable String backend;
+        private Clock clock = Clock.system();
+        private Duration tick = DEFAULT_TICK;
+
+        private Builder() {}
+
+        /**
+         * Asks for one backend and no other.
+         *
+         * @param name {@code epoll}, {@code kqueue}, {@code poll}, {@code nio}, or one found by the service loader
+         * @return this
+         */
+        public Builder backend(String name) {
+            this.backend = Objects.requireNonNull(name, "name");
+            return this;
+        }
+
+        /**
+         * The clock for timeouts and delays.
+         *
+         * @param clock the system's by default
+         * @return this
+         */
+        public Builder clock(Clock clock) {
+            this.clock = Objects.requireNonNull(clock, "clock");
+            return this;
+        }
+
+        /**
+         * The tick of delayed readiness.
+         *
+         * @param tick positive; 100 ms by default
+         * @return this
+         */
+        public Builder tick(Duration tick) {
+            Durations.positiveNanos(tick, "the tick");
+            this.tick = tick;
+            return this;
+        }
+
+        /**
+         * Opens it.
+         *
+         * @return an open poll, the caller's to close
+         */
+        public Poll open() {
+            try {
+                return new Poll(this);
+            } catch (IOException e) {
+                throw new UncheckedIOException("cannot open a poll", e);
+            }
+        }
+    }
+}

@@ -1,0 +1,362 @@
+package io.millrace.poll;
+
+import io.millrace.poll.internal.OsHandle;
+import io.millrace.poll.internal.Slab;
+import io.millrace.sys.Bits;
+import io.millrace.sys.Errno;
+import io.millrace.sys.ErrnoException;
+import io.millrace.sys.Family;
+import io.millrace.sys.Selector;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.ClosedChannelException;
+import java.util.Arrays;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who is registered with a poll, and the control calls: the half of {@link Poll} that any thread may call.
+ *
+ * <p>Control calls are serialised by one lock, which is never held while user code runs or the kernel waits. The poll thread reads
+ * without it: {@link #node} and {@link #timers} are published, {@link Node#terms} is replaced as a whole.
+ */
+final class Registry {
+    final Clock clock;
+    private final Selector selector;
+    private final ReadinessQueue queue;
+    private final Runnable wakeSleeper;
+
+    private final ReentrantLock control = new ReentrantLock();
+    private final Slab<Node> nodes = new Slab<>();
+    /** The registered timers; replaced as a whole under the lock. */
+    private volatile Timer<?>[] timers = {};
+
+    private volatile boolean closed;
+
+    Registry(Selector selector, Clock clock, ReadinessQueue queue, Runnable wakeSleeper) {
+        this.selector = selector;
+        this.clock = clock;
+        this.queue = queue;
+        this.wakeSleeper = wakeSleeper;
+    }
+
+    void register(Handle handle, Terms terms) {
+        switch (handle) {
+            case Registration registration -> registerSoft(registration, terms);
+            case OsHandle os -> registerOs(os, terms);
+        }
+    }
+
+    void reregister(Handle handle, Terms terms) {
+        control.lock();
+        try {
+            replaceTerms(registeredNode(handle, "reregister"), terms);
+        } finally {
+            control.unlock();
+        }
+    }
+
+    void deregister(Handle handle) {
+        control.lock();
+        try {
+            release(registeredNode(handle, "deregister"));
+        } finally {
+            control.unlock();
+        }
+    }
+
+    private void registerSoft(Registration registration, Terms terms) {
+        SoftNode node = registration.node;
+        control.lock();
+        try {
+            requireOpen("register");
+            if (node.terms != null) {
+                throw new IllegalStateException("cannot register: already registered" + remedyReregister(node));
+            }
+            if (node.isClosed()) {
+                throw new IllegalStateException("cannot register: the source is closed");
+            }
+            if (node.timer != null && node.timer.clock() != clock) {
+                throw new IllegalArgumentException("cannot register: the timer's clock is the " + node.timer.clock()
+                        + ", the poll's is the " + clock + "; build both with the same clock");
+            }
+            if (!node.bind(queue)) {
+                throw new IllegalStateException("cannot register: the source belongs to another poll;"
+                        + " a source in software stays with its first one");
+            }
+            registration.bound(this);
+            nodes.insert(node);
+            node.terms = terms;
+            if (node.timer != null) {
+                Timer<?>[] more = Arrays.copyOf(timers, timers.length + 1);
+                more[timers.length] = node.timer;
+                timers = more;
+            }
+            if (node.isClosed()) {
+                // Closed by another thread, which did not see that it is bound: see Registration.close.
+                release(node);
+                throw new IllegalStateException("cannot register: the source is closed");
+            }
+        } finally {
+            control.unlock();
+        }
+        notifyOf(node);
+    }
+
+    /** Has the poll look at a node that is ready, or at a timer whose deadline it does not know yet. */
+    private void notifyOf(SoftNode node) {
+        if (node.readiness() != 0 || node.timer != null) {
+            node.enqueue();
+        }
+    }
+
+    private void registerOs(OsHandle handle, Terms terms) {
+        control.lock();
+        try {
+            requireOpen("register");
+            if (handle.family() != selector.family()) {
+                throw new IllegalArgumentException(wrongFamily(handle));
+            }
+            OsHandle.Attachment present = handle.attachment();
+            if (present != null) {
+                throw new IllegalStateException("cannot register " + handle + ": already registered"
+                        + (present instanceof OsNode other && other.registry != this
+                                ? " with another poll; deregister it there first"
+                                : remedyReregister(handle)));
+            }
+            OsNode node = new OsNode(this, handle);
+            long key = nodes.insert(node);
+            node.terms = terms;
+            // Before the selector takes its use of the descriptor: see OsHandle.
+            handle.attach(node, selector.emulatesTriggers());
+            boolean added = false;
+            try {
+                selector.add(handle.system(), key, terms.interest(), terms.trigger());
+                added = true;
+            } catch (ClosedChannelException e) {
+                throw new IllegalStateException("cannot register " + handle + ": it is closed", e);
+            } catch (ErrnoException e) {
+                throw refused(handle, e);
+            } catch (IOException e) {
+                throw new UncheckedIOException("cannot register " + handle, e);
+            } finally {
+                if (!added) {
+                    handle.attach(null, false);
+                    forget(node);
+                }
+            }
+        } finally {
+            control.unlock();
+        }
+        wakeForControl();
+    }
+
+    private RuntimeException refused(OsHandle handle, ErrnoException e) {
+        if (e.is(Errno.EBADF)) {
+            return new IllegalArgumentException("cannot register " + handle + ": not an open file descriptor", e);
+        }
+        if (e.is(Errno.EEXIST)) {
+            return new IllegalStateException(
+                    "cannot register " + handle + ": this descriptor number is registered already, by another source",
+                    e);
+        }
+        if (e.is(Errno.EPERM)) {
+            return new IllegalArgumentException(
+                    "cannot register " + handle + ": " + selector.name() + " cannot watch this kind of file", e);
+        }
+        return new UncheckedIOException("cannot register " + handle, e);
+    }
+
+    private String wrongFamily(OsHandle handle) {
+        return selector.family() == Family.CHANNEL
+                ? "cannot register " + handle + ": the backend " + selector.name()
+                        + " takes channels, not descriptors; make the source with Net.of(poll), or open the poll on a"
+                        + " native backend"
+                : "cannot register " + handle + ": the backend " + selector.name()
+                        + " takes descriptors, not channels; make the source with Net.of(poll), or open the poll with"
+                        + " backend nio";
+    }
+
+    private static String remedyReregister(Object what) {
+        return " (" + what + "); use reregister to change it";
+    }
+
+    private Node registeredNode(Handle handle, String doing) {
+        requireOpen(doing);
+        Node node = switch (handle) {
+            case Registration registration -> registration.node;
+            case OsHandle os -> os.attachment() instanceof OsNode attached ? attached : null;
+        };
+        if (node == null || node.terms == null || nodes.get(node.key()) != node) {
+            throw new IllegalStateException(
+                    "cannot " + doing + " " + handle + ": it is not registered with this poll; call register first");
+        }
+        return node;
+    }
+
+    /** Under the control lock. */
+    private void replaceTerms(Node node, Terms terms) {
+        switch (node) {
+            case SoftNode soft -> {
+                soft.terms = terms;
+                notifyOf(soft);
+            }
+            case OsNode os -> {
+                try {
+                    selector.modify(os.handle.system(), os.key(), terms.interest(), terms.trigger());
+                } catch (IOException e) {
+                    throw new UncheckedIOException("cannot reregister " + os.handle, e);
+                }
+                os.terms = terms;
+                os.muted = false;
+                wakeForControl();
+            }
+        }
+    }
+
+    /** For {@link Registration#update}. */
+    void update(SoftNode node, Interest interest, Trigger trigger) {
+        control.lock();
+        try {
+            requireOpen("update");
+            Terms terms = node.terms;
+            if (terms == null) {
+                throw new IllegalStateException(
+                        "cannot update: the registration is not registered; call Poll.register first");
+            }
+            replaceTerms(node, Terms.of(terms.token(), interest, trigger));
+        } finally {
+            control.unlock();
+        }
+    }
+
+    /** The source is being closed: ends its registration if there is one. */
+    void detach(Node node) {
+        control.lock();
+        try {
+            if (!closed && node.terms != null) {
+                release(node);
+            }
+        } finally {
+            control.unlock();
+        }
+    }
+
+    /** Under the control lock; the node is registered. */
+    private void release(Node node) {
+        long key = node.key();
+        forget(node);
+        switch (node) {
+            case SoftNode soft -> {
+                soft.cancelDelays();
+                Timer<?> timer = soft.timer;
+                if (timer != null) {
+                    timers = Arrays.stream(timers)
+                            .filter(other -> other != timer)
+                            .toArray(Timer<?>[]::new);
+                }
+            }
+            case OsNode os -> {
+                os.handle.attach(null, false);
+                try {
+                    selector.remove(os.handle.system(), key);
+                } catch (IOException e) {
+                    throw new UncheckedIOException("cannot deregister " + os.handle, e);
+                }
+                wakeForControl();
+            }
+        }
+    }
+
+    private void forget(Node node) {
+        node.terms = null;
+        nodes.remove(node);
+    }
+
+    /** A source met would-block; matters only where triggers are emulated. Any thread. */
+    void drained(OsNode node, int readiness) {
+        if (!closed && selector.rearm(node.key(), readiness)) {
+            wakeSleeper.run();
+        }
+    }
+
+    private void wakeForControl() {
+        if (!selector.controlsAtOnce()) {
+            wakeSleeper.run();
+        }
+    }
+
+    /**
+     * The kernel reports what nobody wants to hear, a hang-up outside the interest, and would do so for ever: asked for as an edge, it
+     * does not (mio-29).
+     */
+    void mute(OsNode node, Terms terms) {
+        control.lock();
+        try {
+            if (node.terms == terms && !node.muted && !closed) {
+                node.muted = true;
+                selector.modify(node.handle.system(), node.key(), terms.interest(), Bits.EDGE);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot mute " + node, e);
+        } finally {
+            control.unlock();
+        }
+    }
+
+    /** The registration that has this key now, or null. Any thread, without the lock. */
+    @Nullable
+    Node node(long key) {
+        return nodes.get(key);
+    }
+
+    /** The registered timers. Any thread, without the lock; not to be changed. */
+    Timer<?>[] timers() {
+        return timers;
+    }
+
+    int size() {
+        control.lock();
+        try {
+            return nodes.size();
+        } finally {
+            control.unlock();
+        }
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    void requireOpen(String doing) {
+        if (closed) {
+            throw new ClosedPollException(doing);
+        }
+    }
+
+    /** No control call takes effect from now on. */
+    void close() {
+        control.lock();
+        try {
+            closed = true;
+        } finally {
+            control.unlock();
+        }
+    }
+
+    /** Ends every registration and closes the selector; once, after {@link #close}, when nobody waits. */
+    void release() {
+        control.lock();
+        try {
+            for (int i = 0; i < nodes.bound(); i++) {
+                Node node = nodes.at(i);
+                if (node != null) {
+                    release(node);
+                }
+            }
+            selector.close();
+        } finally {
+            control.unlock();
+        }
+    }
+}

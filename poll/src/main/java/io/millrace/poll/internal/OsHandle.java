@@ -1,0 +1,120 @@
+package io.millrace.poll.internal;
+
+import io.millrace.poll.Handle;
+import io.millrace.sys.Descriptor;
+import io.millrace.sys.Family;
+import io.millrace.sys.NioHandle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A source that the kernel watches, as a poll sees it: the system's handle and, while it is registered, its attachment.
+ *
+ * <p><b>Closing against registering.</b> Register publishes the attachment first and takes a use of the descriptor second;
+ * {@link #close} forbids new uses first and reads the attachment second. Whichever order the two threads run in, either the
+ * register fails because the handle is closing, or the close sees the attachment and undoes it. So no closed source stays
+ * registered.
+ */
+public final class OsHandle implements Handle {
+    /** What a poll puts into the handle of a source registered with it. */
+    public interface Attachment {
+        /** A call met would-block in these directions; from any thread. */
+        void drained(int readiness);
+
+        /** Deregisters if still registered; from any thread. */
+        void detach();
+
+        /** The key of this registration in its poll. */
+        long key();
+    }
+
+    private final io.millrace.sys.Handle handle;
+    private volatile @Nullable Attachment attachment;
+    /** The attachment if its backend emulates triggers: the one field that a data call looks at. */
+    private volatile @Nullable Attachment emulated;
+
+    /**
+     * Wraps the system's handle.
+     *
+     * @param handle a {@link Descriptor} or a {@link NioHandle}
+     */
+    public OsHandle(io.millrace.sys.Handle handle) {
+        this.handle = handle;
+    }
+
+    /**
+     * The system's handle.
+     *
+     * @return as given
+     */
+    public io.millrace.sys.Handle system() {
+        return handle;
+    }
+
+    /**
+     * Which backends can watch it.
+     *
+     * @return the family of its system handle
+     */
+    public Family family() {
+        return handle instanceof Descriptor ? Family.DESCRIPTOR : Family.CHANNEL;
+    }
+
+    /**
+     * To be called by the source whenever a call in these directions met would-block, or was short on a stream. Costs a field
+     * load where the kernel has edges.
+     *
+     * @param readiness the drained directions, as {@link io.millrace.sys.Bits}
+     */
+    public void drained(int readiness) {
+        Attachment seen = emulated;
+        if (seen != null) {
+            seen.drained(readiness);
+        }
+    }
+
+    /**
+     * Where it is registered now; for the poll.
+     *
+     * @return the attachment, or null
+     */
+    public @Nullable Attachment attachment() {
+        return attachment;
+    }
+
+    /**
+     * Set by the poll, under its lock.
+     *
+     * @param attachment the new one, or null
+     * @param emulatesTriggers whether the backend needs to hear of would-block
+     */
+    public void attach(@Nullable Attachment attachment, boolean emulatesTriggers) {
+        this.attachment = attachment;
+        this.emulated = emulatesTriggers ? attachment : null;
+    }
+
+    /** Deregisters and closes, exactly once, from any thread. A call under way on another thread ends first. */
+    public void close() {
+        switch (handle) {
+            case Descriptor descriptor -> {
+                descriptor.close();
+                detach();
+            }
+            case NioHandle channel -> {
+                channel.close();
+                detach();
+            }
+        }
+    }
+
+    private void detach() {
+        Attachment seen = attachment;
+        if (seen != null) {
+            seen.detach();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return handle.toString();
+    }
+}

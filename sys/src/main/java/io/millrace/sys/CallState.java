@@ -1,0 +1,58 @@
+package io.millrace.sys;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Where a downcall leaves {@code errno}, and a little scratch memory for its arguments. Not shared between threads at one
+ * time: a selector owns one for its waiting thread, everything else uses {@link #current()}.
+ *
+ * <p>Its memory is freed by the garbage collector: a segment of a shared arena would be counted in and out of use on every call.
+ */
+public final class CallState {
+    /** Room for a sockaddr_un, the largest argument that we build. */
+    static final int SCRATCH_BYTES = 256;
+
+    private static final StructLayout LAYOUT = Linker.Option.captureStateLayout();
+    private static final long ERRNO = LAYOUT.byteOffset(PathElement.groupElement("errno"));
+    private static final long SCRATCH_OFFSET = (LAYOUT.byteSize() + 15) & -16;
+    private static final ThreadLocal<CallState> CURRENT = ThreadLocal.withInitial(() -> new CallState(Arena.ofAuto()));
+
+    /** Passed to the handles as their first argument. */
+    final MemorySegment segment;
+
+    private final MemorySegment whole;
+
+    CallState(Arena arena) {
+        this.whole = arena.allocate(SCRATCH_OFFSET + SCRATCH_BYTES, 16);
+        this.segment = whole.asSlice(0, LAYOUT);
+    }
+
+    /** The calling thread's own. */
+    public static CallState current() {
+        return CURRENT.get();
+    }
+
+    /** The address of {@link #SCRATCH_BYTES} bytes whose content lasts until the thread's next call. */
+    long scratch() {
+        return whole.address() + SCRATCH_OFFSET;
+    }
+
+    /** Turns {@code -1} into {@code -errno}. */
+    int result(long returned) {
+        int value = (int) returned;
+        return value == -1 ? -errno() : value;
+    }
+
+    long longResult(long returned) {
+        return returned == -1 ? -errno() : returned;
+    }
+
+    private int errno() {
+        return segment.get(ValueLayout.JAVA_INT, ERRNO);
+    }
+}

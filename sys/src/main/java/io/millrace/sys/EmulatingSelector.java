@@ -1,0 +1,306 @@
+package io.millrace.sys;
+
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Edge and one-shot triggers over a mechanism that has only levels: poll(2) and NIO.
+ *
+ * <p>Each entry remembers which bits were <em>reported</em> since they were last drained. An edge entry reports only bits
+ * that are not in that set; {@link #rearm}, called when the owner met would-block, takes them out again. Masking is lazy: a
+ * reported bit stays in the kernel's set until it comes up a second time undrained, so that a handler that drains costs no
+ * change of the set at all. Because the mechanism is level-triggered, a re-armed direction that is still ready is found by
+ * the next wait: nothing can be lost between would-block and re-arm.
+ *
+ * <p>Everything here is guarded by {@link #lock}, which is not held during the kernel's wait. A change that comes during the
+ * wait is queued and applied when the wait is over ({@link Selector#controlsAtOnce()} is false, so the caller wakes the
+ * waiter); otherwise it is applied at once.
+ */
+abstract class EmulatingSelector implements Selector {
+    /** One watched handle. Guarded by the selector's lock. */
+    static final class Entry {
+        final Handle handle;
+        final long key;
+        int interest;
+        int trigger;
+        /** Bits that were reported and not drained since; meaningful for EDGE only. */
+        int reported;
+        /** What the mechanism is asked for now; 0 is nothing at all, not even hang-up. */
+        int watched;
+        /** The mechanism's own place for it: a position, or unused. */
+        int position = -1;
+
+        boolean attached;
+        boolean removed;
+
+        Entry(Handle handle, long key, int interest, int trigger) {
+            this.handle = handle;
+            this.key = key;
+            this.interest = interest;
+            this.trigger = trigger;
+        }
+
+        boolean hasEdges() {
+            return trigger == Bits.EDGE && handle.reportsWouldBlock();
+        }
+    }
+
+    final Object lock = new Object();
+    private final ArrayDeque<Runnable> queued = new ArrayDeque<>();
+    private @Nullable Entry[] entries = new Entry[64];
+    private boolean waiting;
+
+    private long[] keys = new long[128];
+    private int[] readiness = new int[128];
+    private int count;
+
+    /** Begins to watch {@code entry.watched}. Under the lock, not during a wait. */
+    abstract void attach(Entry entry) throws IOException;
+
+    /** Asks the mechanism for {@code entry.watched} from now on. Under the lock, not during a wait. */
+    abstract void watch(Entry entry);
+
+    /** Forgets the entry. Under the lock, not during a wait. */
+    abstract void detach(Entry entry);
+
+    /** The kernel's wait, without the lock; reports nothing yet. */
+    abstract void block(long timeoutNanos) throws IOException;
+
+    /** Calls {@link #report} for what the wait found, until {@link #full}. Under the lock. */
+    abstract void collect();
+
+    /** Whether the mechanism must be asked anew though our bits did not change (a NIO channel that got connected). */
+    boolean isStale(Entry entry) {
+        return false;
+    }
+
+    @Override
+    public final boolean controlsAtOnce() {
+        return false;
+    }
+
+    @Override
+    public final boolean emulatesTriggers() {
+        return true;
+    }
+
+    @Override
+    public final void add(Handle handle, long key, int interest, int trigger) throws IOException {
+        if (!handle.acquire()) {
+            throw new ClosedChannelException();
+        }
+        try {
+            check(handle);
+            Entry entry = new Entry(handle, key, interest, trigger);
+            entry.watched = interest;
+            synchronized (lock) {
+                int index = Key.index(key);
+                if (waiting) {
+                    queued.add(() -> attachQuietly(entry));
+                } else {
+                    attach(entry);
+                    entry.attached = true;
+                }
+                if (index >= entries.length) {
+                    entries = Arrays.copyOf(entries, Math.max(index + 1, entries.length * 2));
+                }
+                entries[index] = entry;
+            }
+        } catch (Throwable thrown) {
+            handle.release();
+            throw thrown;
+        }
+    }
+
+    /** Finds what can be wrong with a handle while the caller can still be told. */
+    abstract void check(Handle handle) throws IOException;
+
+    @Override
+    public final void modify(Handle handle, long key, int interest, int trigger) {
+        synchronized (lock) {
+            Entry entry = find(key);
+            if (entry == null) {
+                return;
+            }
+            whenNotWaiting(() -> {
+                entry.interest = interest;
+                entry.trigger = trigger;
+                entry.reported = 0;
+                setWatched(entry, interest);
+            });
+        }
+    }
+
+    @Override
+    public final void remove(Handle handle, long key) {
+        synchronized (lock) {
+            Entry entry = find(key);
+            if (entry == null) {
+                return;
+            }
+            entries[Key.index(key)] = null;
+            entry.removed = true;
+            whenNotWaiting(() -> release(entry));
+        }
+    }
+
+    @Override
+    public final boolean rearm(long key, int drained) {
+        synchronized (lock) {
+            Entry entry = find(key);
+            if (entry == null) {
+                return false;
+            }
+            // A drained direction may report its closing again too; an error stays reported until modify.
+            entry.reported &= ~(drained | (drained & (Bits.READABLE | Bits.WRITABLE)) << 4);
+            int wanted = entry.hasEdges() ? entry.interest & ~entry.reported : entry.watched;
+            if ((wanted & ~entry.watched) == 0 && !isStale(entry)) {
+                return false;
+            }
+            whenNotWaiting(() -> setWatched(entry, entry.watched | (entry.interest & wanted)));
+            return waiting;
+        }
+    }
+
+    private void whenNotWaiting(Runnable change) {
+        if (waiting) {
+            queued.add(change);
+        } else {
+            change.run();
+        }
+    }
+
+    private void setWatched(Entry entry, int watched) {
+        entry.watched = watched;
+        if (entry.attached) {
+            watch(entry);
+        }
+    }
+
+    /** A handle that was closed between its check and now is silent for ever: there is nothing to watch. */
+    private void attachQuietly(Entry entry) {
+        if (entry.removed) {
+            return;
+        }
+        try {
+            attach(entry);
+            entry.attached = true;
+        } catch (IOException e) {
+            System.getLogger("io.millrace")
+                    .log(System.Logger.Level.DEBUG, () -> name() + ": not watching " + entry.handle, e);
+        }
+    }
+
+    private void release(Entry entry) {
+        if (entry.attached) {
+            entry.attached = false;
+            detach(entry);
+        }
+        entry.handle.release();
+    }
+
+    private @Nullable Entry find(long key) {
+        int index = Key.index(key);
+        Entry entry = index < entries.length ? entries[index] : null;
+        return entry != null && entry.key == key ? entry : null;
+    }
+
+    @Override
+    public final int await(long timeoutNanos, int maxEvents) throws IOException {
+        synchronized (lock) {
+            if (maxEvents > keys.length) {
+                keys = new long[maxEvents];
+                readiness = new int[maxEvents];
+            }
+            count = 0;
+            limit = maxEvents;
+            waiting = true;
+        }
+        try {
+            block(timeoutNanos);
+        } finally {
+            synchronized (lock) {
+                waiting = false;
+                for (Runnable change = queued.poll(); change != null; change = queued.poll()) {
+                    change.run();
+                }
+                collect();
+            }
+        }
+        return count;
+    }
+
+    private int limit;
+
+    final boolean full() {
+        return count == limit;
+    }
+
+    /** The mechanism found {@code ready} on the entry: decides by its trigger whether that is an event. */
+    final void report(Entry entry, int ready) {
+        if (entry.removed) {
+            return;
+        }
+        int seen = Bits.visible(ready, entry.interest);
+        if (entry.hasEdges()) {
+            int fresh = seen & ~entry.reported;
+            if (fresh != 0) {
+                entry.reported |= fresh;
+                emit(entry, fresh);
+            } else {
+                mask(entry);
+            }
+        } else if (seen == 0) {
+            // Hang-up outside the interest would come for ever: silent until the interest changes.
+            setWatched(entry, 0);
+        } else {
+            emit(entry, seen);
+            if (entry.trigger == Bits.ONESHOT) {
+                setWatched(entry, 0);
+            }
+        }
+    }
+
+    /** Nothing fresh: leave out what was reported, or everything if that was not enough to silence it. */
+    private void mask(Entry entry) {
+        int wanted = entry.interest & ~entry.reported;
+        setWatched(entry, wanted == entry.watched ? 0 : wanted);
+    }
+
+    private void emit(Entry entry, int seen) {
+        keys[count] = entry.key;
+        readiness[count] = seen;
+        count++;
+    }
+
+    @Override
+    public final long key(int event) {
+        return keys[event];
+    }
+
+    @Override
+    public final int readiness(int event) {
+        return readiness[event];
+    }
+
+    /** Drops every use; for {@link #close}. */
+    final void releaseAll() {
+        synchronized (lock) {
+            // A removal that is still queued holds a use as well.
+            for (Runnable change = queued.poll(); change != null; change = queued.poll()) {
+                change.run();
+            }
+            for (int i = 0; i < entries.length; i++) {
+                Entry entry = entries[i];
+                if (entry != null) {
+                    entries[i] = null;
+                    entry.removed = true;
+                    release(entry);
+                }
+            }
+        }
+    }
+}

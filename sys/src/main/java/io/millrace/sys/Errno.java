@@ -1,0 +1,62 @@
+package io.millrace.sys;
+
+import java.util.Locale;
+
+/** The error numbers that we act on or name; the numbers differ between Linux and the BSDs. */
+public enum Errno {
+    EPERM(1, 1, "operation not permitted"),
+    ENOENT(2, 2, "no such file or directory"),
+    EINTR(4, 4, "interrupted"),
+    EIO(5, 5, "input/output error"),
+    EBADF(9, 9, "not an open file descriptor"),
+    EAGAIN(11, 35, "would block"),
+    ENOMEM(12, 12, "out of memory"),
+    EACCES(13, 13, "permission denied"),
+    EFAULT(14, 14, "bad address"),
+    EEXIST(17, 17, "already exists"),
+    EINVAL(22, 22, "invalid argument"),
+    ENFILE(23, 23, "the system's table of open files is full"),
+    EMFILE(24, 24, "too many open files in this process"),
+    ENOSPC(28, 28, "no space left"),
+    EPIPE(32, 32, "the other end is closed"),
+    ENOSYS(38, 78, "the kernel has no such call"),
+    ENOTSOCK(88, 38, "not a socket"),
+    EOPNOTSUPP(95, 45, "not supported"),
+    EAFNOSUPPORT(97, 47, "address family not supported"),
+    EADDRINUSE(98, 48, "address already in use"),
+    EADDRNOTAVAIL(99, 49, "address not available on this machine"),
+    ENETUNREACH(101, 51, "network unreachable"),
+    ECONNABORTED(103, 53, "connection aborted"),
+    ECONNRESET(104, 54, "connection reset by peer"),
+    ENOTCONN(107, 57, "not connected"),
+    ETIMEDOUT(110, 60, "timed out"),
+    ECONNREFUSED(111, 61, "connection refused"),
+    EHOSTUNREACH(113, 65, "host unreachable"),
+    EALREADY(114, 37, "already in progress"),
+    EINPROGRESS(115, 36, "in progress");
+
+    private static final Errno[] VALUES = values();
+
+    private final int code;
+    private final String meaning;
+
+    Errno(int linux, int bsd, String meaning) {
+        this.code = Os.current().isBsd() ? bsd : linux;
+        this.meaning = meaning;
+    }
+
+    /** This system's number. */
+    public int code() {
+        return code;
+    }
+
+    /** {@code EMFILE (too many open files in this process)}, or {@code errno 71} for one we do not name. */
+    public static String describe(int code) {
+        for (Errno errno : VALUES) {
+            if (errno.code == code) {
+                return errno.name() + " (" + errno.meaning + ")";
+            }
+        }
+        return String.format(Locale.ROOT, "errno %d", code);
+    }
+}

@@ -1,0 +1,203 @@
+package io.millrace.sys;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.util.Arrays;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code java.nio}'s selector: on any platform, for channels only.
+ *
+ * <p>What NIO does and how it is met here: it is level-triggered only (see {@link EmulatingSelector}); a cancelled key lives
+ * until the next select, and registering again before it throws, so a removal is flushed by a select that does not wait; a
+ * select by an interrupted thread returns at once, so the flag is put aside during the wait and set again afterwards; OP_CONNECT
+ * left on after the connection stands spins, so {@link #isStale} asks for a change to OP_WRITE.
+ */
+final class NioSelector extends EmulatingSelector {
+    private final java.nio.channels.Selector selector;
+    private final Consumer<SelectionKey> gather = this::gather;
+
+    /** What the last select found and nobody was told of yet: more may be ready than a caller takes at once. */
+    private @Nullable Entry[] found = new Entry[64];
+
+    private int[] foundReady = new int[64];
+    private int foundFrom;
+    private int foundTo;
+
+    private NioSelector(java.nio.channels.Selector selector) {
+        this.selector = selector;
+    }
+
+    static Selector open() throws IOException {
+        return new NioSelector(java.nio.channels.Selector.open());
+    }
+
+    @Override
+    public String name() {
+        return "nio";
+    }
+
+    @Override
+    public Family family() {
+        return Family.CHANNEL;
+    }
+
+    @Override
+    void check(Handle handle) throws IOException {
+        SelectableChannel channel = ((NioHandle) handle).channel();
+        if (!channel.isOpen()) {
+            throw new ClosedChannelException();
+        }
+        if (!channel.provider().equals(selector.provider())) {
+            throw new IllegalArgumentException("the channel " + channel + " comes from " + channel.provider()
+                    + ", the selector from " + selector.provider() + "; open both from one provider");
+        }
+    }
+
+    @Override
+    void attach(Entry entry) throws IOException {
+        SelectableChannel channel = ((NioHandle) entry.handle).channel();
+        try {
+            channel.register(selector, ops(entry), entry);
+        } catch (CancelledKeyException e) {
+            // Removed a moment ago and added again: the old key goes with the next select.
+            selector.selectNow(NioSelector::ignore);
+            channel.register(selector, ops(entry), entry);
+        }
+    }
+
+    @Override
+    void watch(Entry entry) {
+        SelectionKey key = keyOf(entry);
+        if (key != null && key.isValid()) {
+            try {
+                key.interestOps(ops(entry));
+            } catch (CancelledKeyException e) {
+                assert !key.isValid() : "closed by its owner between the two lines above: silent for ever";
+            }
+        }
+    }
+
+    @Override
+    void detach(Entry entry) {
+        SelectionKey key = keyOf(entry);
+        if (key != null) {
+            key.cancel();
+        }
+        try {
+            // Frees the key, and the descriptor of a channel that is closed already.
+            selector.selectNow(NioSelector::ignore);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    boolean isStale(Entry entry) {
+        SelectionKey key = keyOf(entry);
+        return key != null && key.isValid() && key.interestOps() != ops(entry);
+    }
+
+    @Override
+    void block(long timeoutNanos) throws IOException {
+        if (foundFrom < foundTo) {
+            return;
+        }
+        foundFrom = 0;
+        foundTo = 0;
+        boolean interrupted = Thread.interrupted();
+        try {
+            if (timeoutNanos == 0) {
+                selector.selectNow(gather);
+            } else {
+                // NIO's 0 means for ever.
+                selector.select(gather, timeoutNanos < 0 ? 0 : Math.max(1, Posix.ceilMillis(timeoutNanos)));
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Runs inside select, under NIO's locks: only remembers. */
+    private void gather(SelectionKey key) {
+        if (foundTo == found.length) {
+            found = Arrays.copyOf(found, foundTo * 2);
+            foundReady = Arrays.copyOf(foundReady, foundTo * 2);
+        }
+        found[foundTo] = (Entry) key.attachment();
+        foundReady[foundTo] = translate(key.readyOps());
+        foundTo++;
+    }
+
+    private static void ignore(SelectionKey key) {
+        // Level-triggered: what is ready will be found again by the next wait.
+    }
+
+    @Override
+    void collect() {
+        while (foundFrom < foundTo && !full()) {
+            Entry entry = found[foundFrom];
+            found[foundFrom] = null;
+            if (entry != null) {
+                report(entry, foundReady[foundFrom]);
+            }
+            foundFrom++;
+        }
+    }
+
+    @Override
+    public void wake() {
+        selector.wakeup();
+    }
+
+    @Override
+    public void close() {
+        releaseAll();
+        try {
+            selector.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private @Nullable SelectionKey keyOf(Entry entry) {
+        return ((NioHandle) entry.handle).channel().keyFor(selector);
+    }
+
+    private static int ops(Entry entry) {
+        SelectableChannel channel = ((NioHandle) entry.handle).channel();
+        int ops = 0;
+        if ((entry.watched & Bits.READABLE) != 0) {
+            ops |= SelectionKey.OP_READ | SelectionKey.OP_ACCEPT;
+        }
+        if ((entry.watched & Bits.WRITABLE) != 0) {
+            boolean connecting = channel instanceof SocketChannel socket && !socket.isConnected();
+            ops |= connecting ? SelectionKey.OP_CONNECT : SelectionKey.OP_WRITE;
+        }
+        return ops & channel.validOps();
+    }
+
+    static int translate(int readyOps) {
+        int bits = 0;
+        if ((readyOps & (SelectionKey.OP_READ | SelectionKey.OP_ACCEPT)) != 0) {
+            bits |= Bits.READABLE;
+        }
+        if ((readyOps & (SelectionKey.OP_WRITE | SelectionKey.OP_CONNECT)) != 0) {
+            bits |= Bits.WRITABLE;
+        }
+        return bits;
+    }
+
+    @Override
+    public String toString() {
+        return "nio selector, " + selector;
+    }
+}

@@ -1,0 +1,55 @@
+package io.millrace.sys;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+
+/**
+ * Native memory that a thread copies through when a buffer's own bytes have no lasting address: a heap buffer's are moved by the
+ * collector, and an arena's may be freed. One for each thread that needs it, made at first use and never larger than was
+ * asked for, up to {@link #MAX_BYTES}.
+ */
+public final class Scratch {
+    /** The most that one call moves through it. */
+    public static final int MAX_BYTES = 64 << 10;
+
+    private static final int MIN_BYTES = 4 << 10;
+    private static final ThreadLocal<Scratch> CURRENT = ThreadLocal.withInitial(() -> new Scratch(MIN_BYTES));
+
+    private final ByteBuffer view;
+    private final long address;
+
+    private Scratch(int bytes) {
+        MemorySegment segment = Arena.ofAuto().allocate(bytes, 64);
+        this.view = segment.asByteBuffer();
+        this.address = segment.address();
+    }
+
+    /** The calling thread's own, with room for {@code bytes} or {@link #MAX_BYTES}, whichever is less. */
+    public static Scratch current(int bytes) {
+        Scratch present = CURRENT.get();
+        int needed = Math.min(bytes, MAX_BYTES);
+        return needed <= present.view.capacity() ? present : larger(needed);
+    }
+
+    private static Scratch larger(int bytes) {
+        Scratch larger = new Scratch(Integer.highestOneBit(bytes - 1) << 1);
+        CURRENT.set(larger);
+        return larger;
+    }
+
+    /** Where it is. */
+    public long address() {
+        return address;
+    }
+
+    /** Copies from a buffer, whose position stays; fails if its bytes may not be read by this thread now. */
+    public void take(ByteBuffer from, int at, int count) {
+        view.put(0, from, at, count);
+    }
+
+    /** Copies into a buffer, whose position stays; fails if its bytes may not be written by this thread now. */
+    public void give(ByteBuffer to, int at, int count) {
+        to.put(at, view, 0, count);
+    }
+}

@@ -1,0 +1,15 @@
+import org.jspecify.annotations.NullMarked;
+
+/** The only room that touches native code: one small interface, {@code Selector}, and a file per mechanism. */
+@NullMarked
+@SuppressWarnings("module")
+module io.millrace.sys {
+    requires static transitive org.jspecify;
+
+    exports io.millrace.sys to
+            io.millrace.poll,
+            io.millrace.net,
+            io.millrace.engine;
+
+    uses io.millrace.sys.SelectorProvider;
+}

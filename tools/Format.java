@@ -1,0 +1,51 @@
+import com.palantir.javaformat.java.Main;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Checks or applies the project's format: {@code Format (--check | --apply) directory}.
+ *
+ * <p>Started by the build and by {@code tools/format} with palantir-java-format on the class path. It exists because
+ * the formatter wants file names and neither Maven nor every shell can list the sources.
+ */
+final class Format {
+    private Format() {}
+
+    public static void main(String[] args) throws Exception {
+        boolean apply = args[0].equals("--apply");
+        List<String> command = new ArrayList<>(List.of("--palantir"));
+        command.addAll(apply ? List.of("--replace") : List.of("--dry-run", "--set-exit-if-changed"));
+        command.addAll(sources(Path.of(args[1])));
+        PrintWriter out = new PrintWriter(System.out, true);
+        PrintWriter err = new PrintWriter(System.err, true);
+        // Prints the names of the files that a check finds unformatted, and an error for what it cannot parse.
+        int status = new Main(out, err, System.in).format(command.toArray(String[]::new));
+        if (status != 0 && !apply) {
+            err.println("The files above are not formatted. Run tools/format, then build again.");
+        }
+        System.exit(status);
+    }
+
+    private static List<String> sources(Path root) throws IOException {
+        try (Stream<Path> modules = Files.list(root)) {
+            List<String> sources = new ArrayList<>();
+            for (Path module : modules.filter(Files::isDirectory).sorted().toList()) {
+                Path directory = module.endsWith("tools") ? module : module.resolve("src");
+                if (Files.isDirectory(directory)) {
+                    try (Stream<Path> files = Files.walk(directory)) {
+                        files.filter(file -> file.toString().endsWith(".java"))
+                                .sorted()
+                                .map(Path::toString)
+                                .forEach(sources::add);
+                    }
+                }
+            }
+            return sources;
+        }
+    }
+}
