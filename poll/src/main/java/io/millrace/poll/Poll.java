@@ -92,21 +92,12 @@ public final class Poll implements AutoCloseable {
 
     private final AtomicLong wakes = new AtomicLong();
 
-    private Poll(Builder builder) throws IOException {
-        String forced = builder.backend != null ? builder.backend : System.getProperty(BACKEND_PROPERTY);
-        String forcedBy = builder.backend != null ? "the builder" : "-D" + BACKEND_PROPERTY;
-        Clock clock = builder.clock;
+    /** Over a selector of the caller's choice, which the poll then owns. */
+    Poll(Selector selector, BackendReport report, Clock clock, Duration tick) {
+        this.selector = selector;
+        this.report = report;
         this.delays = new TimerWheel<>(
-                Durations.positiveNanos(builder.tick, "the tick"), DELAY_SLOTS, Key.MAX_INDEX, clock.nanoTime());
-        Backends.Opened opened = Backends.open(forced, forcedBy);
-        this.selector = opened.selector();
-        this.report = new BackendReport(
-                selector.name(),
-                forced == null ? "the best that opens here" : "asked for by " + forcedBy,
-                opened.remark(),
-                opened.passedOver().stream()
-                        .map(other -> new BackendReport.PassedOver(other.name(), other.reason(), other.remedy()))
-                        .toList());
+                Durations.positiveNanos(tick, "the tick"), DELAY_SLOTS, Key.MAX_INDEX, clock.nanoTime());
         this.registry = new Registry(selector, clock, queue, this::wakeSleeper);
         boolean bound = nudge.bind(queue);
         assert bound;
@@ -244,26 +235,25 @@ public final class Poll implements AutoCloseable {
         boolean bounded = timeoutNanos != 0 && timeoutNanos != NEVER;
         long deadline = bounded ? registry.clock.nanoTime() + timeoutNanos : 0;
         long left = timeoutNanos;
-        for (; ; ) {
+        for (; ; turn++) {
             long untilTimer = takeSoftware();
             long wait = queue.isDrained() ? Math.min(left, untilTimer) : 0;
-            int reserved = softShare(events);
-            if (events.capacity() > reserved) {
-                int found = await(wait, events.capacity() - reserved);
-                readKernel(events, found);
+            int kernelRoom = events.capacity() - softShare(events);
+            if (kernelRoom > 0) {
+                readKernel(events, await(wait, kernelRoom));
             }
             if (wait != 0) {
                 takeSoftware();
             }
             readSoftware(events);
-            if (events.size() > 0) {
+            if (kernelRoom == 0 && events.isEmpty()) {
+                // All that software had was outside its interest: the only place is the kernel's after all.
+                readKernel(events, await(0, events.capacity()));
+            }
+            if (!events.isEmpty() || wakeRequested) {
                 turn++;
                 wakeRequested = false;
                 return events.size();
-            }
-            if (wakeRequested) {
-                wakeRequested = false;
-                return 0;
             }
             registry.requireOpen("poll");
             if (bounded) {
@@ -539,6 +529,8 @@ public final class Poll implements AutoCloseable {
         try {
             unsubscribe.run();
             registry.release();
+            queue.close();
+            delays.clear();
         } finally {
             released.countDown();
             poller.set(null);
@@ -614,11 +606,22 @@ public final class Poll implements AutoCloseable {
          * @return an open poll, the caller's to close
          */
         public Poll open() {
+            String forced = backend != null ? backend : System.getProperty(BACKEND_PROPERTY);
+            String forcedBy = backend != null ? "the builder" : "-D" + BACKEND_PROPERTY;
+            Backends.Opened opened;
             try {
-                return new Poll(this);
+                opened = Backends.open(forced, forcedBy);
             } catch (IOException e) {
                 throw new UncheckedIOException("cannot open a poll", e);
             }
+            BackendReport report = new BackendReport(
+                    opened.selector().name(),
+                    forced == null ? "the best that opens here" : "asked for by " + forcedBy,
+                    opened.remark(),
+                    opened.passedOver().stream()
+                            .map(other -> new BackendReport.PassedOver(other.name(), other.reason(), other.remedy()))
+                            .toList());
+            return new Poll(opened.selector(), report, clock, tick);
         }
     }
 }

@@ -27,6 +27,7 @@ final class ReadinessQueue {
     private final Runnable onPush;
 
     private volatile @Nullable SoftNode head;
+    private volatile boolean closed;
 
     // The consumer's own list, first in first out.
     private @Nullable SoftNode first;
@@ -38,7 +39,7 @@ final class ReadinessQueue {
 
     /** Any thread; the caller has just turned the node's QUEUED on. */
     void push(SoftNode node) {
-        for (; ; ) {
+        while (!closed) {
             SoftNode seen = head;
             node.next = seen;
             // Volatile: publishes the link, and orders the push before the look at the sleeper in onPush.
@@ -47,6 +48,14 @@ final class ReadinessQueue {
                 return;
             }
         }
+    }
+
+    /** Lets go of every node; what is pushed from now on, or at this moment, is nobody's concern. Consumer. */
+    void close() {
+        closed = true;
+        head = null;
+        first = null;
+        last = null;
     }
 
     /** Whether a producer has pushed since the last {@link #takeSnapshot}; for the last look before sleeping. */

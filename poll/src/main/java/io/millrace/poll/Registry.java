@@ -70,9 +70,6 @@ final class Registry {
         control.lock();
         try {
             requireOpen("register");
-            if (node.terms != null) {
-                throw new IllegalStateException("cannot register: already registered" + remedyReregister(node));
-            }
             if (node.isClosed()) {
                 throw new IllegalStateException("cannot register: the source is closed");
             }
@@ -83,6 +80,10 @@ final class Registry {
             if (!node.bind(queue)) {
                 throw new IllegalStateException("cannot register: the source belongs to another poll;"
                         + " a source in software stays with its first one");
+            }
+            // Only now: from here on this poll's lock guards the terms, and no other's.
+            if (node.terms != null) {
+                throw new IllegalStateException("cannot register: already registered" + remedyReregister(node));
             }
             registration.bound(this);
             nodes.insert(node);
@@ -117,20 +118,13 @@ final class Registry {
             if (handle.family() != selector.family()) {
                 throw new IllegalArgumentException(wrongFamily(handle));
             }
-            OsHandle.Attachment present = handle.attachment();
-            if (present != null) {
-                throw new IllegalStateException("cannot register " + handle + ": already registered"
-                        + (present instanceof OsNode other && other.registry != this
-                                ? " with another poll; deregister it there first"
-                                : remedyReregister(handle)));
-            }
             OsNode node = new OsNode(this, handle);
             long key = nodes.insert(node);
             node.terms = terms;
-            // Before the selector takes its use of the descriptor: see OsHandle.
-            handle.attach(node, selector.emulatesTriggers());
             boolean added = false;
             try {
+                // Before the selector takes its use of the descriptor: see OsHandle.
+                requireAttached(handle, node);
                 selector.add(handle.system(), key, terms.interest(), terms.trigger());
                 added = true;
             } catch (ClosedChannelException e) {
@@ -141,7 +135,7 @@ final class Registry {
                 throw new UncheckedIOException("cannot register " + handle, e);
             } finally {
                 if (!added) {
-                    handle.attach(null, false);
+                    handle.detached(node);
                     forget(node);
                 }
             }
@@ -149,6 +143,15 @@ final class Registry {
             control.unlock();
         }
         wakeForControl();
+    }
+
+    private void requireAttached(OsHandle handle, OsNode node) {
+        if (!handle.attach(node, selector.emulatesTriggers())) {
+            throw new IllegalStateException("cannot register " + handle + ": already registered"
+                    + (handle.attachment() instanceof OsNode other && other.registry != this
+                            ? " with another poll; deregister it there first"
+                            : remedyReregister(handle)));
+        }
     }
 
     private RuntimeException refused(OsHandle handle, ErrnoException e) {
@@ -257,7 +260,7 @@ final class Registry {
                 }
             }
             case OsNode os -> {
-                os.handle.attach(null, false);
+                os.handle.detached(os);
                 try {
                     selector.remove(os.handle.system(), key);
                 } catch (IOException e) {

@@ -30,10 +30,13 @@ final class SoftNode extends Node {
     static final int CLOSED = 1 << 13;
 
     private static final VarHandle WORD;
+    private static final VarHandle QUEUE;
 
     static {
         try {
-            WORD = MethodHandles.lookup().findVarHandle(SoftNode.class, "word", int.class);
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            WORD = lookup.findVarHandle(SoftNode.class, "word", int.class);
+            QUEUE = lookup.findVarHandle(SoftNode.class, "queue", ReadinessQueue.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -131,14 +134,9 @@ final class SoftNode extends Node {
         return (int) WORD.getAndBitwiseAnd(this, ~QUEUED);
     }
 
-    /** Bound to one poll's queue for life (mio-14). Under the control lock of that poll. */
+    /** Bound to one poll's queue for life (mio-14); of two polls that try at once, one wins. */
     boolean bind(ReadinessQueue to) {
-        ReadinessQueue seen = queue;
-        if (seen == null) {
-            queue = to;
-            return true;
-        }
-        return seen == to;
+        return QUEUE.compareAndSet(this, null, to) || queue == to;
     }
 
     boolean isClosed() {

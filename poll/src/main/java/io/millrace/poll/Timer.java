@@ -160,10 +160,11 @@ public final class Timer<T> implements Source, AutoCloseable {
         return wheel.nanosUntilNext(now);
     }
 
-    /** Drops every timeout; silent for ever. Idempotent. */
+    /** Drops every timeout; silent for ever. Idempotent. Like the rest, by the polling thread, or when nobody polls. */
     @Override
     public void close() {
         registration.close();
+        wheel.clear();
     }
 
     @Override

@@ -45,6 +45,9 @@ public final class Backends {
     private static Opened openBest() throws IOException {
         List<Passed> passedOver = new ArrayList<>();
         for (SelectorProvider provider : builtIn()) {
+            if (provider == BuiltIn.KQUEUE && !Os.current().isBsd()) {
+                continue; // an emulation at best: only by name
+            }
             Refusal refusal = provider.refusal();
             if (refusal == null) {
                 return new Opened(provider.open(), provider.remark(), List.copyOf(passedOver));
@@ -84,8 +87,22 @@ public final class Backends {
     }
 
     private static final class BuiltIn {
+        static final SelectorProvider KQUEUE =
+                new Provider(
+                        "kqueue",
+                        "urgent data is not reported",
+                        () -> probe(null, "kqueue", KqueueSelector::open),
+                        KqueueSelector::open) {
+                    @Override
+                    public @Nullable Refusal refusal() {
+                        Refusal missing = KqueueSelector.missing(); // not remembered: it depends on settings
+                        return missing != null ? missing : super.refusal();
+                    }
+                };
+
         static final List<SelectorProvider> LIST = List.of(
                 new Provider("epoll", "", () -> probe(Os.LINUX, "epoll", EpollSelector::open), EpollSelector::open),
+                KQUEUE,
                 new Provider(
                         "poll",
                         "its wait is linear in the number of registered descriptors",
@@ -150,7 +167,7 @@ public final class Backends {
     }
 
     /** A built-in backend; its probe runs at first use and is remembered. */
-    private static final class Provider implements SelectorProvider {
+    private static class Provider implements SelectorProvider {
         private final String name;
         private final String remark;
         private final Supplier<@Nullable Refusal> probe;

@@ -180,8 +180,10 @@ final class KqueueSelector implements Selector {
         if (registrations[fd] != null) {
             return Errno.EEXIST.code(); // the kernel would hand its filters over without a word
         }
-        int error = (registration.interest & (Bits.READABLE | Bits.WRITABLE)) == 0
-                ? -Math.min(Posix.probe(CallState.current(), fd), 0)
+        // Without a filter the kernel would never look at the descriptor.
+        int probed = Posix.probe(CallState.current(), fd);
+        int error = probed < 0
+                ? -probed
                 : replace(fd, registration.key, 0, registration.interest, registration.trigger);
         if (error == 0) {
             registrations[fd] = registration;
@@ -194,13 +196,12 @@ final class KqueueSelector implements Selector {
         int fd = ((Descriptor) handle).fd();
         synchronized (lock) {
             Registration registration = find(fd, key);
-            int error = registration == null
-                    ? Errno.ENOENT.code()
-                    : replace(fd, key, registration.interest, interest, trigger);
-            if (registration == null || error != 0) {
-                if (registration != null) {
-                    replace(fd, key, 0, registration.interest, registration.trigger);
-                }
+            if (registration == null) {
+                throw new ErrnoException("kevent(EV_ADD)", fd, Errno.ENOENT.code());
+            }
+            int error = replace(fd, key, registration.interest, interest, trigger);
+            if (error != 0) {
+                replace(fd, key, 0, registration.interest, registration.trigger); // as it was
                 throw new ErrnoException("kevent(EV_ADD)", fd, error);
             }
             registration.interest = interest;

@@ -30,6 +30,9 @@ final class NioSelector extends EmulatingSelector {
     private int foundFrom;
     private int foundTo;
 
+    /** A select that does not wait takes a pending wake-up with it, which is meant for the next wait: see {@link #flush}. */
+    private volatile boolean woken;
+
     private NioSelector(java.nio.channels.Selector selector) {
         this.selector = selector;
     }
@@ -67,7 +70,7 @@ final class NioSelector extends EmulatingSelector {
             channel.register(selector, ops(entry), entry);
         } catch (CancelledKeyException e) {
             // Removed a moment ago and added again: the old key goes with the next select.
-            selector.selectNow(NioSelector::ignore);
+            flush();
             channel.register(selector, ops(entry), entry);
         }
     }
@@ -92,7 +95,7 @@ final class NioSelector extends EmulatingSelector {
         }
         try {
             // Frees the key, and the descriptor of a channel that is closed already.
-            selector.selectNow(NioSelector::ignore);
+            flush();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -111,6 +114,7 @@ final class NioSelector extends EmulatingSelector {
         }
         foundFrom = 0;
         foundTo = 0;
+        woken = false;
         boolean interrupted = Thread.interrupted();
         try {
             if (timeoutNanos == 0) {
@@ -137,6 +141,13 @@ final class NioSelector extends EmulatingSelector {
         foundTo++;
     }
 
+    private void flush() throws IOException {
+        selector.selectNow(NioSelector::ignore);
+        if (woken) {
+            selector.wakeup();
+        }
+    }
+
     private static void ignore(SelectionKey key) {
         // Level-triggered: what is ready will be found again by the next wait.
     }
@@ -155,6 +166,7 @@ final class NioSelector extends EmulatingSelector {
 
     @Override
     public void wake() {
+        woken = true;
         selector.wakeup();
     }
 

@@ -4,6 +4,8 @@ import io.millrace.poll.Handle;
 import io.millrace.sys.Descriptor;
 import io.millrace.sys.Family;
 import io.millrace.sys.NioHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +27,16 @@ public final class OsHandle implements Handle {
 
         /** The key of this registration in its poll. */
         long key();
+    }
+
+    private static final VarHandle ATTACHMENT;
+
+    static {
+        try {
+            ATTACHMENT = MethodHandles.lookup().findVarHandle(OsHandle.class, "attachment", Attachment.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
     }
 
     private final io.millrace.sys.Handle handle;
@@ -82,14 +94,30 @@ public final class OsHandle implements Handle {
     }
 
     /**
-     * Set by the poll, under its lock.
+     * By the poll that registers the source; of two polls that try at once, one wins.
      *
-     * @param attachment the new one, or null
+     * @param to the poll's attachment
      * @param emulatesTriggers whether the backend needs to hear of would-block
+     * @return false if another attachment is there
      */
-    public void attach(@Nullable Attachment attachment, boolean emulatesTriggers) {
-        this.attachment = attachment;
-        this.emulated = emulatesTriggers ? attachment : null;
+    public boolean attach(Attachment to, boolean emulatesTriggers) {
+        if (!ATTACHMENT.compareAndSet(this, null, to)) {
+            return false;
+        }
+        emulated = emulatesTriggers ? to : null;
+        return true;
+    }
+
+    /**
+     * By the poll that deregisters the source, or failed to register it.
+     *
+     * @param from the attachment to take away, if it is still there
+     */
+    public void detached(Attachment from) {
+        if (attachment == from) {
+            emulated = null;
+            attachment = null;
+        }
     }
 
     /** Deregisters and closes, exactly once, from any thread. A call under way on another thread ends first. */

@@ -1,0 +1,195 @@
+package io.millrace.net;
+
+import io.millrace.poll.internal.OsHandle;
+import io.millrace.sys.Bits;
+import io.millrace.sys.BufferAddress;
+import io.millrace.sys.CallState;
+import io.millrace.sys.Descriptor;
+import io.millrace.sys.Errno;
+import io.millrace.sys.ErrnoException;
+import io.millrace.sys.Pipes;
+import io.millrace.sys.Scratch;
+import io.millrace.sys.Sockets;
+import java.io.IOException;
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Bytes through a descriptor: one system call each time, and no allocation.
+ *
+ * <p>Each call holds a use of the descriptor, so that a close by another thread waits for its end and no call ever reaches a number
+ * that was given to somebody else.
+ */
+final class FdBytes implements ByteTransport {
+    /** Which system calls move the bytes. */
+    enum Kind {
+        SOCKET("recv", "send"),
+        PIPE("read", "write");
+
+        private final String read;
+        private final String write;
+
+        Kind(String read, String write) {
+            this.read = read;
+            this.write = write;
+        }
+    }
+
+    private static final int EAGAIN = -Errno.EAGAIN.code();
+    private static final int EINTR = -Errno.EINTR.code();
+
+    private final Descriptor descriptor;
+    private final Kind kind;
+    private final OsHandle handle;
+
+    /** One for each direction: an echo between two buffers would otherwise miss every time. */
+    private @Nullable BufferAddress lastRead;
+
+    private @Nullable BufferAddress lastWritten;
+
+    FdBytes(Descriptor descriptor, Kind kind) {
+        this.descriptor = descriptor;
+        this.kind = kind;
+        this.handle = new OsHandle(descriptor);
+    }
+
+    @Override
+    public OsHandle handle() {
+        return handle;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return !descriptor.isClosing();
+    }
+
+    @Override
+    public int read(ByteBuffer into) throws IOException {
+        if (!descriptor.acquire()) {
+            throw new ClosedChannelException();
+        }
+        try {
+            if (!into.hasRemaining()) {
+                return 0;
+            }
+            int moved = into.isDirect() ? readDirect(into) : readCopied(into);
+            if (moved > 0) {
+                into.position(into.position() + moved);
+            }
+            return moved;
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    private int readDirect(ByteBuffer into) throws IOException {
+        BufferAddress address = BufferAddress.of(lastRead, into);
+        if (address != lastRead) {
+            lastRead = address;
+        }
+        if (!address.isLasting()) {
+            into.get(into.position()); // A buffer that this thread may not use throws before bytes are taken for it.
+            return readCopied(into);
+        }
+        int asked = into.remaining();
+        long result = receive(address.at(into.position()), asked);
+        Reference.reachabilityFence(into);
+        return settle(result, asked, Bits.READABLE);
+    }
+
+    private int readCopied(ByteBuffer into) throws IOException {
+        int asked = Math.min(into.remaining(), Scratch.MAX_BYTES);
+        Scratch scratch = Scratch.current(asked);
+        int moved = settle(receive(scratch.address(), asked), asked, Bits.READABLE);
+        if (moved > 0) {
+            scratch.give(into, into.position(), moved);
+        }
+        return moved;
+    }
+
+    @Override
+    public int write(ByteBuffer from) throws IOException {
+        if (!descriptor.acquire()) {
+            throw new ClosedChannelException();
+        }
+        try {
+            if (!from.hasRemaining()) {
+                return 0;
+            }
+            int moved = from.isDirect() ? writeDirect(from) : writeCopied(from);
+            if (moved > 0) {
+                from.position(from.position() + moved);
+            }
+            return moved;
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    private int writeDirect(ByteBuffer from) throws IOException {
+        BufferAddress address = BufferAddress.of(lastWritten, from);
+        if (address != lastWritten) {
+            lastWritten = address;
+        }
+        if (!address.isLasting()) {
+            return writeCopied(from);
+        }
+        int asked = from.remaining();
+        long result = send(address.at(from.position()), asked);
+        Reference.reachabilityFence(from);
+        return settle(result, asked, Bits.WRITABLE);
+    }
+
+    private int writeCopied(ByteBuffer from) throws IOException {
+        int asked = Math.min(from.remaining(), Scratch.MAX_BYTES);
+        Scratch scratch = Scratch.current(asked);
+        scratch.take(from, from.position(), asked);
+        return settle(send(scratch.address(), asked), asked, Bits.WRITABLE);
+    }
+
+    private long receive(long address, int bytes) {
+        CallState state = CallState.current();
+        int fd = descriptor.fd();
+        long result;
+        do {
+            result = kind == Kind.SOCKET
+                    ? Sockets.receive(state, fd, address, bytes)
+                    : Pipes.read(state, fd, address, bytes);
+        } while (result == EINTR);
+        return result;
+    }
+
+    private long send(long address, int bytes) {
+        CallState state = CallState.current();
+        int fd = descriptor.fd();
+        long result;
+        do {
+            result = kind == Kind.SOCKET
+                    ? Sockets.send(state, fd, address, bytes)
+                    : Pipes.write(state, fd, address, bytes);
+        } while (result == EINTR);
+        return result;
+    }
+
+    /** Makes our result of the system's, and tells the handle if the direction was drained. */
+    private int settle(long result, int asked, int direction) throws IOException {
+        if (result == asked) {
+            return asked;
+        }
+        if (result == 0 && direction == Bits.READABLE) {
+            return Io.EOF;
+        }
+        if (result < 0 && result != EAGAIN) {
+            throw new ErrnoException(direction == Bits.READABLE ? kind.read : kind.write, descriptor.fd(), (int) -result);
+        }
+        handle.drained(direction);
+        return result == EAGAIN ? Io.WOULD_BLOCK : (int) result;
+    }
+
+    @Override
+    public String toString() {
+        return descriptor.toString();
+    }
+}

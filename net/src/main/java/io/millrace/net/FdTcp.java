@@ -1,0 +1,80 @@
+package io.millrace.net;
+
+import io.millrace.sys.Descriptor;
+import io.millrace.sys.Sockets;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.channels.ClosedChannelException;
+
+/** A TCP connection as a descriptor; each call holds a use of it. */
+final class FdTcp implements TcpTransport {
+    private final Descriptor descriptor;
+    private final FdBytes bytes;
+
+    FdTcp(Descriptor descriptor) {
+        this.descriptor = descriptor;
+        this.bytes = new FdBytes(descriptor, FdBytes.Kind.SOCKET);
+    }
+
+    @Override
+    public FdBytes bytes() {
+        return bytes;
+    }
+
+    @Override
+    public boolean finishConnect() throws IOException {
+        int fd = use();
+        try {
+            return Sockets.finishConnect(fd);
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    @Override
+    public void shutdownInput() throws IOException {
+        int fd = use();
+        try {
+            Sockets.shutdownInput(fd);
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    @Override
+    public void shutdownOutput() throws IOException {
+        int fd = use();
+        try {
+            Sockets.shutdownOutput(fd);
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    @Override
+    public void setNoDelay(boolean on) throws IOException {
+        int fd = use();
+        try {
+            Sockets.setNoDelay(fd, on);
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    @Override
+    public InetSocketAddress localAddress() throws IOException {
+        int fd = use();
+        try {
+            return Sockets.localAddress(fd);
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    private int use() throws ClosedChannelException {
+        if (!descriptor.acquire()) {
+            throw new ClosedChannelException();
+        }
+        return descriptor.fd();
+    }
+}

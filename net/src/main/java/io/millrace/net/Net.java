@@ -1,0 +1,168 @@
+package io.millrace.net;
+
+import io.millrace.poll.BackendReport;
+import io.millrace.poll.Poll;
+import io.millrace.sys.Backends;
+import io.millrace.sys.SelectorProvider;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes sources of one of the two families: file descriptors, for the backends that make system calls of their own (epoll,
+ * kqueue, poll(2)), and {@code java.nio} channels, for the backend {@code nio}.
+ *
+ * <p>A source is made before its poll is known, and a poll takes one family only; registering the other one throws. Whoever uses
+ * {@link Poll#open()} and the static factories ({@link TcpListener#bind}, {@link TcpStream#connect}, {@link Pipe#open}) need not
+ * think of it: both follow the default backend. Whoever opens a poll on a backend of their choice makes its sources with {@link
+ * #of}.
+ *
+ * <p><b>Threads.</b> Any thread may call; nothing here waits. The names of hosts are not resolved here, because that would wait.
+ *
+ * <h2>Portability</h2>
+ * Channels are everywhere. Descriptors need a Unix and native access for the module {@code io.millrace.sys}.
+ */
+public final class Net {
+    /** How many connections may wait to be accepted, if the caller does not say. */
+    public static final int DEFAULT_BACKLOG = 1024;
+
+    private static final Net NATIVE = new Net(new FdSources());
+    private static final Net NIO = new Net(new NioSources());
+
+    /** The answer of {@link #standard}. Two threads that find it missing at once find the same. */
+    private static volatile @Nullable Net standard;
+
+    private final Sources sources;
+
+    private Net(Sources sources) {
+        this.sources = sources;
+    }
+
+    /**
+     * The family of the default backend, the one that {@link Poll#open()} takes: the machine's best, or the one that {@code
+     * -Dmillrace.backend=} names. Asked once; a property that is set later changes nothing.
+     *
+     * @return the same one every time
+     * @throws IllegalArgumentException if the named backend does not exist
+     * @throws IllegalStateException if the named backend cannot open here
+     */
+    public static Net standard() {
+        Net known = standard;
+        if (known == null) {
+            known = ofBackend(BackendReport.probe().chosen());
+            standard = known;
+        }
+        return known;
+    }
+
+    /**
+     * Sources that are file descriptors.
+     *
+     * @return the same one every time
+     * @throws IllegalStateException if there are no descriptors here, or native access is denied
+     */
+    public static Net natively() {
+        // What has no poll(2) has no descriptors that we could use. The answer is remembered by its provider.
+        for (SelectorProvider provider : Backends.all()) {
+            if (provider.name().equals("poll")) {
+                SelectorProvider.Refusal refusal = provider.refusal();
+                if (refusal != null) {
+                    throw new IllegalStateException("cannot make native sources: " + refusal.reason() + ". "
+                            + refusal.remedy() + " Or use Net.nio() and a poll with backend nio.");
+                }
+            }
+        }
+        return NATIVE;
+    }
+
+    /**
+     * Sources that are {@code java.nio} channels.
+     *
+     * @return the same one every time
+     */
+    public static Net nio() {
+        return NIO;
+    }
+
+    /**
+     * The family that can be registered with a poll.
+     *
+     * @param poll the poll that will wait for the sources
+     * @return the one that fits its backend
+     */
+    public static Net of(Poll poll) {
+        return ofBackend(poll.backend());
+    }
+
+    private static Net ofBackend(String name) {
+        return name.equals("nio") ? NIO : NATIVE;
+    }
+
+    /**
+     * Listens on an address, with a backlog of {@value #DEFAULT_BACKLOG}.
+     *
+     * @param address where to listen; port 0 takes a free one, see {@link TcpListener#localAddress()}
+     * @return a listener, the caller's to close
+     * @throws java.net.BindException if the address is in use, is not this machine's, or needs a privilege
+     * @throws IOException if the system refuses otherwise
+     * @throws IllegalArgumentException if the address is unresolved
+     */
+    public TcpListener listen(InetSocketAddress address) throws IOException {
+        return listen(address, DEFAULT_BACKLOG);
+    }
+
+    /**
+     * Listens on an address.
+     *
+     * @param address where to listen; port 0 takes a free one, see {@link TcpListener#localAddress()}
+     * @param backlog how many connections may wait to be accepted; the system may take it for less
+     * @return a listener, the caller's to close
+     * @throws java.net.BindException if the address is in use, is not this machine's, or needs a privilege
+     * @throws IOException if the system refuses otherwise
+     * @throws IllegalArgumentException if the address is unresolved, or the backlog is not positive
+     */
+    public TcpListener listen(InetSocketAddress address, int backlog) throws IOException {
+        requireResolved(address, "listen on");
+        if (backlog < 1) {
+            throw new IllegalArgumentException("a backlog is at least 1: " + backlog);
+        }
+        return sources.listen(address, backlog);
+    }
+
+    /**
+     * Begins to connect. The stream is writable when the attempt has ended; {@link TcpStream#finishConnect} tells how.
+     *
+     * @param address where to
+     * @return a stream that is connecting, the caller's to close
+     * @throws java.net.ConnectException if it is known at once that it cannot be reached
+     * @throws IOException if the system refuses otherwise
+     * @throws IllegalArgumentException if the address is unresolved
+     */
+    public TcpStream connect(InetSocketAddress address) throws IOException {
+        requireResolved(address, "connect to");
+        return sources.connect(address);
+    }
+
+    /**
+     * Opens a pipe.
+     *
+     * @return a pipe, the caller's to close
+     * @throws IOException if the system refuses, e.g. because too many files are open
+     */
+    public Pipe pipe() throws IOException {
+        return sources.pipe();
+    }
+
+    private static void requireResolved(InetSocketAddress address, String doing) {
+        if (Objects.requireNonNull(address, "address").isUnresolved()) {
+            throw new IllegalArgumentException("cannot " + doing + " " + address + ": the name is not resolved; pass"
+                    + " new InetSocketAddress(InetAddress.getByName(host), port), and resolve it off the loop, because that waits");
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "Net of " + sources;
+    }
+}

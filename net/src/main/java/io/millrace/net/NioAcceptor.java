@@ -1,0 +1,43 @@
+package io.millrace.net;
+
+import io.millrace.poll.internal.OsHandle;
+import io.millrace.sys.Bits;
+import io.millrace.sys.NioHandle;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import org.jspecify.annotations.Nullable;
+
+/** A listening socket as a {@code java.nio} channel. */
+final class NioAcceptor implements TcpAcceptor {
+    private final ServerSocketChannel channel;
+    private final OsHandle handle;
+
+    /** A channel that does not block. */
+    NioAcceptor(ServerSocketChannel channel) {
+        this.channel = channel;
+        this.handle = new OsHandle(new NioHandle(channel));
+    }
+
+    @Override
+    public OsHandle handle() {
+        return handle;
+    }
+
+    @Override
+    public @Nullable TcpStream accept() throws IOException {
+        SocketChannel accepted = channel.accept();
+        if (accepted == null) {
+            handle.drained(Bits.READABLE);
+            return null;
+        }
+        try {
+            accepted.configureBlocking(false);
+            return new TcpStream(new NioTcp(accepted), (InetSocketAddress) accepted.getRemoteAddress(), true);
+        } catch (IOException e) {
+            accepted.close();
+            throw e;
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package io.millrace.net;
+
+import io.millrace.poll.Handle;
+import io.millrace.poll.Source;
+import java.io.IOException;
+import java.lang.ref.Reference;
+import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A TCP socket that takes connections. Readable while one is waiting.
+ *
+ * {@snippet :
+ * TcpListener listener = TcpListener.bind(new InetSocketAddress("127.0.0.1", 7000));
+ * poll.register(listener, 1, Interest.READABLE, Trigger.EDGE);
+ * // when token 1 is readable:
+ * for (TcpStream stream = listener.accept(); stream != null; stream = listener.accept()) { serve(stream); }
+ * }
+ *
+ * <p><b>Threads.</b> Any thread may call, several at once too: each waiting connection goes to one of them.
+ *
+ * <p><b>Edges.</b> After an {@link io.millrace.poll.Trigger#EDGE} event accept until null: one edge may stand for several connections.
+ *
+ * <h2>Portability</h2>
+ * SO_REUSEADDR is on, except on Windows, where it would mean something else: a port is free again as soon as its listener is
+ * closed. The wildcard address, {@code 0.0.0.0} or {@code ::}, listens on IPv4 and IPv6 where the machine has both, unless {@code
+ * java.net.preferIPv4Stack} is set; any other address on its own family. A peer that came by IPv4 is always shown with its IPv4
+ * address.
+ */
+public final class TcpListener implements Source, AutoCloseable {
+    private final TcpAcceptor acceptor;
+    private final InetSocketAddress local;
+
+    TcpListener(TcpAcceptor acceptor, InetSocketAddress local) {
+        this.acceptor = acceptor;
+        this.local = local;
+    }
+
+    /**
+     * Listens on an address, with the default family and a backlog of {@value Net#DEFAULT_BACKLOG}: {@link Net#listen(InetSocketAddress)}
+     * of {@link Net#standard()}.
+     *
+     * @param address where to listen; port 0 takes a free one, see {@link #localAddress()}
+     * @return a listener, the caller's to close
+     * @throws java.net.BindException if the address is in use, is not this machine's, or needs a privilege
+     * @throws IOException if the system refuses otherwise
+     * @throws IllegalArgumentException if the address is unresolved
+     */
+    public static TcpListener bind(InetSocketAddress address) throws IOException {
+        return Net.standard().listen(address);
+    }
+
+    @Override
+    public Handle handle() {
+        return acceptor.handle();
+    }
+
+    /**
+     * Takes a waiting connection, without waiting for one. A connection that its peer has given up meanwhile is passed over.
+     *
+     * @return an open, connected stream of this listener's family, the caller's to close; or null if none is waiting
+     * @throws java.nio.channels.ClosedChannelException if the listener is closed
+     * @throws IOException if the system refuses, e.g. because too many files are open. The connection waits on; no further edge
+     *     reports it, so try again later.
+     */
+    public @Nullable TcpStream accept() throws IOException {
+        try {
+            return acceptor.accept();
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Where it listens: the port that was taken, if it was bound to port 0.
+     *
+     * @return the address, also after close
+     */
+    public InetSocketAddress localAddress() {
+        return local;
+    }
+
+    /**
+     * Stops listening: deregistered first, if it is registered. Connections that still wait are reset by the system; the accepted ones stay.
+     * Idempotent, from any thread.
+     */
+    @Override
+    public void close() {
+        acceptor.handle().close();
+    }
+
+    @Override
+    public String toString() {
+        return "TcpListener on " + local + ", " + acceptor.handle();
+    }
+}

@@ -1,0 +1,13 @@
+/**
+ * Sources that the kernel watches. {@link io.millrace.net.Net} makes them, {@link io.millrace.net.TcpListener},
+ * {@link io.millrace.net.TcpStream} and {@link io.millrace.net.Pipe} are what it makes, and a
+ * {@link io.millrace.poll.Poll} waits for them.
+ *
+ * <p>No call in this package waits: a call that has nothing to do says so by its result, and
+ * {@link io.millrace.net.Io} names the results. A source may be closed by any thread at any time; a call under way ends first.
+ *
+ * <p>There are two families, descriptors and {@code java.nio} channels. The public types are the same for both; behind them stands
+ * one of two transports ({@code FdBytes} and {@code NioBytes} are where the bytes move). Nothing here knows a backend, and only
+ * {@code sys} makes system calls.
+ */
+package io.millrace.net;

@@ -1,0 +1,11 @@
+import org.jspecify.annotations.NullMarked;
+
+/** Sources that the kernel watches: TCP sockets and pipes, made for one of two families by {@link io.millrace.net.Net}. */
+@NullMarked
+module io.millrace.net {
+    requires transitive io.millrace.poll;
+    requires io.millrace.sys;
+    requires static org.jspecify;
+
+    exports io.millrace.net;
+}

@@ -1,0 +1,85 @@
+package io.millrace.sys;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Builds {@code sys/src/test/native/kqueue_shim.c}, our kqueue for Linux, once per JVM.
+ *
+ * <p>The modules {@code sys} and {@code conformance} each have this class, because tests of one module cannot use those of
+ * another. Only the package differs.
+ *
+ * @param library the shared library, or null if there is none
+ * @param reason why there is none, and what to do; empty if there is one
+ */
+record KqueueShim(@Nullable Path library, String reason) {
+    private static final String SOURCE = "sys/src/test/native/kqueue_shim.c";
+    private static final KqueueShim BUILT = build();
+
+    static KqueueShim built() {
+        return BUILT;
+    }
+
+    /**
+     * Makes the backend {@code kqueue} available to this JVM; to be called before its first use. Says so visibly if it cannot.
+     *
+     * @return whether it is available
+     */
+    static boolean install() {
+        if (BUILT.library == null) {
+            System.err.println("NOT TESTED on this machine: the kqueue backend. " + BUILT.reason);
+            return false;
+        }
+        System.setProperty("millrace.kqueue.library", BUILT.library.toString());
+        return true;
+    }
+
+    private static KqueueShim build() {
+        if (!System.getProperty("os.name", "").startsWith("Linux")) {
+            return new KqueueShim(null, "The emulation is for Linux; here is " + System.getProperty("os.name") + ".");
+        }
+        try {
+            Path directory = Files.createTempDirectory("millrace-kqueue");
+            Path library = directory.resolve("libkqueue_shim.so");
+            directory.toFile().deleteOnExit();
+            library.toFile().deleteOnExit();
+            return compile(library);
+        } catch (IOException e) {
+            return new KqueueShim(null, "There is no place to compile it: " + e.getMessage() + ".");
+        }
+    }
+
+    private static KqueueShim compile(Path library) {
+        Process gcc;
+        try {
+            gcc = new ProcessBuilder("gcc", "-shared", "-fPIC", "-O2", "-pthread", "-o", library.toString(), source())
+                    .redirectErrorStream(true)
+                    .start();
+        } catch (IOException e) {
+            return new KqueueShim(
+                    null, "There is no gcc (" + e.getMessage() + "). Install it: sudo apt-get install -y gcc libc6-dev");
+        }
+        try {
+            String output = new String(gcc.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            if (gcc.waitFor() != 0) {
+                throw new IllegalStateException("gcc cannot compile " + source()
+                        + " (if headers are missing: sudo apt-get install -y libc6-dev):\n" + output);
+            }
+            return new KqueueShim(library, "");
+        } catch (IOException e) {
+            return new KqueueShim(null, "The output of gcc cannot be read: " + e.getMessage() + ".");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return new KqueueShim(null, "Interrupted while gcc was running.");
+        }
+    }
+
+    /** Tests run in the directory of their module or in that of the repository. */
+    private static String source() {
+        Path here = Path.of(SOURCE).toAbsolutePath();
+        return (Files.exists(here) ? here : Path.of("..", SOURCE).toAbsolutePath().normalize()).toString();
+    }
+}

@@ -1,0 +1,109 @@
+package io.millrace.sys;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+
+/** The system calls against a {@code java.net.Socket} as their peer. */
+@EnabledOnOs({OS.LINUX, OS.MAC, OS.FREEBSD})
+class SocketsTest {
+    private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+
+    @Test
+    void aConnectionIsAcceptedAndBytesGoBothWays() throws Exception {
+        Descriptor listener = Sockets.listen(ANY_PORT, 16);
+        InetSocketAddress local = Sockets.localAddress(listener.fd());
+        assertThat(Sockets.accept(listener.fd())).isNull();
+        CallState state = CallState.current();
+        MemorySegment memory = Arena.ofAuto().allocate(16);
+        try (Socket peer = new Socket(local.getAddress(), local.getPort())) {
+            Sockets.Accepted accepted = awaitConnection(listener);
+            int fd = accepted.descriptor().fd();
+            assertThat(accepted.remote()).isEqualTo(peer.getLocalSocketAddress());
+            assertThat(Sockets.receive(state, fd, memory.address(), 16)).isEqualTo(-Errno.EAGAIN.code());
+
+            memory.setString(0, "hello");
+            assertThat(Sockets.send(state, fd, memory.address(), 5)).isEqualTo(5);
+            assertThat(peer.getInputStream().readNBytes(5)).containsExactly('h', 'e', 'l', 'l', 'o');
+
+            Sockets.setNoDelay(fd, true);
+            Sockets.shutdownOutput(fd);
+            assertThat(peer.getInputStream().read()).isEqualTo(-1);
+            accepted.descriptor().close();
+        }
+        listener.close();
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void everySocketIsNonBlockingAndCloseOnExec() throws Exception {
+        Descriptor listener = Sockets.listen(ANY_PORT, 16);
+        Sockets.Connecting client = Sockets.connect(Sockets.localAddress(listener.fd()));
+        Sockets.Accepted accepted = awaitConnection(listener);
+        for (Descriptor each : new Descriptor[] {listener, client.descriptor(), accepted.descriptor()}) {
+            String info = Files.readString(Path.of("/proc/self/fdinfo/" + each.fd()));
+            // O_CLOEXEC and O_NONBLOCK, in octal as the kernel prints them, beside O_RDWR.
+            assertThat(info).containsPattern("flags:\t02004002");
+            each.close();
+        }
+    }
+
+    @Test
+    void aFailureNamesCallDescriptorAndReason() throws Exception {
+        Descriptor listener = Sockets.listen(ANY_PORT, 16);
+
+        assertThatThrownBy(() -> Sockets.listen(Sockets.localAddress(listener.fd()), 16))
+                .isInstanceOf(ErrnoException.class)
+                .hasMessageMatching("bind on fd \\d+ failed: EADDRINUSE \\(address already in use\\)");
+        listener.close();
+        assertThatThrownBy(() -> Sockets.localAddress(listener.fd()))
+                .hasMessageContaining("getsockname on fd " + listener.fd() + " failed: EBADF");
+    }
+
+    @Test
+    void aRefusedConnectTellsSoOnceItHasEnded() throws Exception {
+        Descriptor listener = Sockets.listen(ANY_PORT, 16);
+        InetSocketAddress nobody = Sockets.localAddress(listener.fd());
+        listener.close();
+
+        assertThatThrownBy(() -> {
+                    Sockets.Connecting connecting = Sockets.connect(nobody);
+                    try {
+                        awaitWritable(connecting.descriptor());
+                        Sockets.finishConnect(connecting.descriptor().fd());
+                    } finally {
+                        connecting.descriptor().close();
+                    }
+                })
+                .isInstanceOfSatisfying(ErrnoException.class, e -> assertThat(e.is(Errno.ECONNREFUSED)).isTrue());
+    }
+
+    private static Sockets.Accepted awaitConnection(Descriptor listener) throws Exception {
+        await(listener, Posix.POLLIN);
+        Sockets.Accepted accepted = Sockets.accept(listener.fd());
+        assertThat(accepted).isNotNull();
+        return accepted;
+    }
+
+    private static void awaitWritable(Descriptor descriptor) {
+        await(descriptor, Posix.POLLOUT);
+    }
+
+    private static void await(Descriptor descriptor, short event) {
+        MemorySegment pollfd = Arena.ofAuto().allocate(8, 4);
+        pollfd.set(ValueLayout.JAVA_INT, 0, descriptor.fd());
+        pollfd.set(ValueLayout.JAVA_SHORT, 4, event);
+        assertThat(Posix.poll(CallState.current(), pollfd.address(), 1, 10_000)).isEqualTo(1);
+    }
+}

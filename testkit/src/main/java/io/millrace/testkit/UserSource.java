@@ -1,0 +1,49 @@
+package io.millrace.testkit;
+
+import io.millrace.poll.Handle;
+import io.millrace.poll.Readiness;
+import io.millrace.poll.Registration;
+import io.millrace.poll.Source;
+
+/** A source as a user would write one: a mailbox with room for one letter, readable while there is one and writable while not. */
+public final class UserSource implements Source, AutoCloseable {
+    private final Registration registration = new Registration();
+    private String letter = "";
+
+    /** An empty mailbox. */
+    public UserSource() {
+        registration.setReadiness(Readiness.WRITABLE);
+    }
+
+    @Override
+    public Handle handle() {
+        return registration;
+    }
+
+    /**
+     * Puts a letter in, in the place of one that may be there.
+     *
+     * @param text not empty
+     */
+    public synchronized void put(String text) {
+        letter = text;
+        registration.replaceReadiness(Readiness.READABLE);
+    }
+
+    /**
+     * Takes the letter out.
+     *
+     * @return the letter, or "" if there is none
+     */
+    public synchronized String take() {
+        String taken = letter;
+        letter = "";
+        registration.replaceReadiness(Readiness.WRITABLE);
+        return taken;
+    }
+
+    @Override
+    public void close() {
+        registration.close();
+    }
+}
