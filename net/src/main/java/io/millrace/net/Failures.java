@@ -14,13 +14,22 @@ final class Failures {
     private Failures() {}
 
     static IOException listen(InetSocketAddress address, IOException cause) {
-        return isOurLimit(cause) ? cause : because(new BindException("cannot listen on " + address + ": " + cause.getMessage()
-                + "; choose a free port (0 takes any) on an address of this machine; a port below 1024 may need a privilege"), cause);
+        return isOurLimit(cause)
+                ? cause
+                : because(
+                        new BindException("cannot listen on " + address + ": " + cause.getMessage()
+                                + "; choose a free port (0 takes any) on an address of this machine; a port"
+                                + " below 1024 may need a privilege"),
+                        cause);
     }
 
     static IOException connect(InetSocketAddress address, IOException cause) {
-        return isOurLimit(cause) ? cause : because(new ConnectException("cannot connect to " + address + ": " + cause.getMessage()
-                + "; check that a server listens there and can be reached, then connect anew"), cause);
+        return isOurLimit(cause)
+                ? cause
+                : because(
+                        new ConnectException("cannot connect to " + address + ": " + cause.getMessage()
+                                + "; check that a server listens there and can be reached, then connect anew"),
+                        cause);
     }
 
     /** Out of descriptors: nothing is wrong with the address. */

@@ -182,7 +182,8 @@ final class FdBytes implements ByteTransport {
             return Io.EOF;
         }
         if (result < 0 && result != EAGAIN) {
-            throw new ErrnoException(direction == Bits.READABLE ? kind.read : kind.write, descriptor.fd(), (int) -result);
+            throw new ErrnoException(
+                    direction == Bits.READABLE ? kind.read : kind.write, descriptor.fd(), (int) -result);
         }
         handle.drained(direction);
         return result == EAGAIN ? Io.WOULD_BLOCK : (int) result;

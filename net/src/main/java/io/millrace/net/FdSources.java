@@ -38,8 +38,7 @@ final class FdSources implements Sources {
     @Override
     public Pipe pipe() throws IOException {
         Pipes.Ends ends = Pipes.open();
-        return new Pipe(
-                new FdBytes(ends.reader(), FdBytes.Kind.PIPE), new FdBytes(ends.writer(), FdBytes.Kind.PIPE));
+        return new Pipe(new FdBytes(ends.reader(), FdBytes.Kind.PIPE), new FdBytes(ends.writer(), FdBytes.Kind.PIPE));
     }
 
     @Override

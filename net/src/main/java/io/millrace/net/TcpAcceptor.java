@@ -9,5 +9,6 @@ sealed interface TcpAcceptor permits FdAcceptor, NioAcceptor {
     OsHandle handle();
 
     /** Null, and the handle told of it, if nobody waits. */
-    @Nullable TcpStream accept() throws IOException;
+    @Nullable
+    TcpStream accept() throws IOException;
 }

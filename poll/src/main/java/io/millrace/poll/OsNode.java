@@ -1,6 +1,7 @@
 package io.millrace.poll;
 
 import io.millrace.poll.internal.OsHandle;
+import org.jspecify.annotations.Nullable;
 
 /** A source that the kernel watches. It has no word of its own: the kernel, or the backend's emulation, is the state. */
 final class OsNode extends Node implements OsHandle.Attachment {
@@ -9,9 +10,17 @@ final class OsNode extends Node implements OsHandle.Attachment {
     /** A LEVEL registration whose kernel events all lie outside its interest is asked for as an edge, once per terms. */
     boolean muted;
 
+    /** What is registered in the place of this node if the kernel will not watch the handle because it is always ready. */
+    @Nullable SoftNode always;
+
     OsNode(Registry registry, OsHandle handle) {
         this.registry = registry;
         this.handle = handle;
+    }
+
+    /** The node that is in the slab. */
+    Node registered() {
+        return always != null ? always : this;
     }
 
     @Override
@@ -21,7 +30,7 @@ final class OsNode extends Node implements OsHandle.Attachment {
 
     @Override
     public void detach() {
-        registry.detach(this);
+        registry.detach(registered());
     }
 
     @Override

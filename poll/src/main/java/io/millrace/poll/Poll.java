@@ -72,7 +72,7 @@ public final class Poll implements AutoCloseable {
     private final WakeGate gate = new WakeGate();
     private final ReadinessQueue queue = new ReadinessQueue(this::wakeSleeper);
     /** Registered nowhere, pushed to make a sleeping poll look again: at a clock that jumped, at a timer that is new. */
-    private final SoftNode nudge = new SoftNode(null);
+    private final SoftNode nudge = new SoftNode();
 
     private final Registry registry;
 

@@ -26,12 +26,12 @@ public final class Registration implements Source, Handle, AutoCloseable {
 
     /** A registration that is ready for nothing and belongs to no poll yet. */
     public Registration() {
-        this.node = new SoftNode(null);
+        this.node = new SoftNode();
     }
 
     /** For a timer, which the poll asks for its next deadline. */
     Registration(Timer<?> timer) {
-        this.node = new SoftNode(timer);
+        this.node = new SoftNode(timer, null);
     }
 
     @Override

@@ -112,21 +112,19 @@ final class Registry {
     }
 
     private void registerOs(OsHandle handle, Terms terms) {
+        OsNode node = new OsNode(this, handle);
         control.lock();
         try {
             requireOpen("register");
-            if (handle.family() != selector.family()) {
+            if (!handle.isAlwaysReady() && handle.family() != selector.family()) {
                 throw new IllegalArgumentException(wrongFamily(handle));
             }
-            OsNode node = new OsNode(this, handle);
-            long key = nodes.insert(node);
-            node.terms = terms;
-            boolean added = false;
+            // Before a use of the descriptor is taken: see OsHandle.
+            requireAttached(handle, node);
             try {
-                // Before the selector takes its use of the descriptor: see OsHandle.
-                requireAttached(handle, node);
-                selector.add(handle.system(), key, terms.interest(), terms.trigger());
-                added = true;
+                if (handle.isAlwaysReady() || !watch(node, terms)) {
+                    registerAlwaysReady(node, terms);
+                }
             } catch (ClosedChannelException e) {
                 throw new IllegalStateException("cannot register " + handle + ": it is closed", e);
             } catch (ErrnoException e) {
@@ -134,15 +132,48 @@ final class Registry {
             } catch (IOException e) {
                 throw new UncheckedIOException("cannot register " + handle, e);
             } finally {
-                if (!added) {
+                if (node.registered().terms == null) {
                     handle.detached(node);
-                    forget(node);
                 }
             }
         } finally {
             control.unlock();
         }
         wakeForControl();
+    }
+
+    /** Has the kernel watch it; false if the kernel does not watch such files, because they are always ready (EPERM of epoll). */
+    private boolean watch(OsNode node, Terms terms) throws IOException {
+        long key = nodes.insert(node);
+        node.terms = terms;
+        boolean added = false;
+        try {
+            selector.add(node.handle.system(), key, terms.interest(), terms.trigger());
+            added = true;
+        } catch (ErrnoException e) {
+            if (!e.is(Errno.EPERM)) {
+                throw e;
+            }
+        } finally {
+            if (!added) {
+                forget(node);
+            }
+        }
+        return added;
+    }
+
+    /** A node in software, ready for ever, stands for the file; triggers and interest are then those of any other. */
+    private void registerAlwaysReady(OsNode file, Terms terms) throws ClosedChannelException {
+        if (!file.handle.system().acquire()) {
+            throw new ClosedChannelException();
+        }
+        SoftNode node = new SoftNode(null, file);
+        file.always = node;
+        boolean bound = node.bind(queue);
+        assert bound;
+        nodes.insert(node);
+        node.terms = terms;
+        node.set(Bits.READABLE | Bits.WRITABLE);
     }
 
     private void requireAttached(OsHandle handle, OsNode node) {
@@ -162,10 +193,6 @@ final class Registry {
             return new IllegalStateException(
                     "cannot register " + handle + ": this descriptor number is registered already, by another source",
                     e);
-        }
-        if (e.is(Errno.EPERM)) {
-            return new IllegalArgumentException(
-                    "cannot register " + handle + ": " + selector.name() + " cannot watch this kind of file", e);
         }
         return new UncheckedIOException("cannot register " + handle, e);
     }
@@ -188,7 +215,7 @@ final class Registry {
         requireOpen(doing);
         Node node = switch (handle) {
             case Registration registration -> registration.node;
-            case OsHandle os -> os.attachment() instanceof OsNode attached ? attached : null;
+            case OsHandle os -> os.attachment() instanceof OsNode attached ? attached.registered() : null;
         };
         if (node == null || node.terms == null || nodes.get(node.key()) != node) {
             throw new IllegalStateException(
@@ -252,6 +279,12 @@ final class Registry {
         switch (node) {
             case SoftNode soft -> {
                 soft.cancelDelays();
+                OsNode file = soft.file;
+                if (file != null) {
+                    soft.close();
+                    file.handle.detached(file);
+                    file.handle.system().release();
+                }
                 Timer<?> timer = soft.timer;
                 if (timer != null) {
                     timers = Arrays.stream(timers)

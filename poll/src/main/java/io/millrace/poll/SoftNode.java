@@ -62,8 +62,16 @@ final class SoftNode extends Node {
     /** The wheel's key of the node's delay, or −1. Poll thread only. */
     long wheelKey = -1;
 
-    SoftNode(@Nullable Timer<?> timer) {
+    /** The file that this node stands for, if the kernel will not watch it because it is always ready (tip-6). */
+    final @Nullable OsNode file;
+
+    SoftNode() {
+        this(null, null);
+    }
+
+    SoftNode(@Nullable Timer<?> timer, @Nullable OsNode file) {
         this.timer = timer;
+        this.file = file;
     }
 
     /** Adds readiness and makes sure that the poll looks at the node. Cancels a delay of the same bits. */
@@ -239,7 +247,7 @@ final class SoftNode extends Node {
     @Override
     public String toString() {
         int seen = word;
-        return (timer == null ? "registration" : "timer registration") + ", ready " + Readiness.names(seen & Bits.ALL)
+        return (timer != null ? "timer" : file != null ? file.handle.toString() : "registration") + ", ready " + Readiness.names(seen & Bits.ALL)
                 + ((seen & QUEUED) != 0 ? ", queued" : "") + ((seen & CLOSED) != 0 ? ", closed" : "")
                 + (terms == null ? ", not registered" : ", " + terms);
     }

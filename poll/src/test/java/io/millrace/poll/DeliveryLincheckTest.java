@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 @Tag("lincheck")
 public class DeliveryLincheckTest {
     private final ReadinessQueue queue = new ReadinessQueue(() -> {});
-    private final SoftNode node = new SoftNode(null);
+    private final SoftNode node = new SoftNode();
     private final AtomicInteger produced = new AtomicInteger();
     private int consumed;
 

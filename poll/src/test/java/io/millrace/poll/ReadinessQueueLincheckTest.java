@@ -24,7 +24,7 @@ public class ReadinessQueueLincheckTest {
     private final SoftNode other = boundNode();
 
     private SoftNode boundNode() {
-        SoftNode bound = new SoftNode(null);
+        SoftNode bound = new SoftNode();
         bound.bind(queue);
         return bound;
     }

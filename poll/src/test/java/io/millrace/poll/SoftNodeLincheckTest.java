@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 @Param(name = "bits", gen = IntGen.class, conf = "1:3")
 public class SoftNodeLincheckTest {
     private final ReadinessQueue queue = new ReadinessQueue(() -> {});
-    private final SoftNode node = new SoftNode(null);
+    private final SoftNode node = new SoftNode();
 
     public SoftNodeLincheckTest() {
         node.bind(queue);

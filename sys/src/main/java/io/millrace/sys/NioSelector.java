@@ -185,12 +185,16 @@ final class NioSelector extends EmulatingSelector {
     }
 
     private static int ops(Entry entry) {
-        SelectableChannel channel = ((NioHandle) entry.handle).channel();
+        return ops((NioHandle) entry.handle, entry.watched);
+    }
+
+    static int ops(NioHandle handle, int watched) {
+        SelectableChannel channel = handle.channel();
         int ops = 0;
-        if ((entry.watched & Bits.READABLE) != 0) {
+        if ((watched & Bits.READABLE) != 0) {
             ops |= SelectionKey.OP_READ | SelectionKey.OP_ACCEPT;
         }
-        if ((entry.watched & Bits.WRITABLE) != 0) {
+        if ((watched & Bits.WRITABLE) != 0) {
             boolean connecting = channel instanceof SocketChannel socket && !socket.isConnected();
             ops |= connecting ? SelectionKey.OP_CONNECT : SelectionKey.OP_WRITE;
         }

@@ -240,10 +240,7 @@ public final class Sockets {
 
     private static void setOption(CallState state, int fd, int level, int option, int value) throws ErrnoException {
         Posix.putInt(state.scratch() + VALUE, value);
-        check(
-                "setsockopt",
-                fd,
-                call(state, Opening.SETSOCKOPT, fd, level, option, state.scratch() + VALUE, INT_BYTES));
+        check("setsockopt", fd, call(state, Opening.SETSOCKOPT, fd, level, option, state.scratch() + VALUE, INT_BYTES));
     }
 
     private static int check(String name, int fd, int result) throws ErrnoException {

@@ -92,8 +92,7 @@ class SocketAddressCodecTest {
     private String encode(Os os, int family, InetAddress address) {
         memory.fill((byte) 0x55);
         int length = SocketAddressCodec.of(os).encode(new InetSocketAddress(address, 7000), family, memory, 4);
-        return HexFormat.of()
-                .formatHex(memory.asSlice(4, length).toArray(ValueLayout.JAVA_BYTE));
+        return HexFormat.of().formatHex(memory.asSlice(4, length).toArray(ValueLayout.JAVA_BYTE));
     }
 
     private static int inet6(Os os) {
@@ -109,7 +108,9 @@ class SocketAddressCodecTest {
     }
 
     private static String shorts(int value) {
-        return ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? "%02x00".formatted(value) : "00%02x".formatted(value);
+        return ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN
+                ? "%02x00".formatted(value)
+                : "00%02x".formatted(value);
     }
 
     private static String ints(int value) {

@@ -40,17 +40,38 @@ public final class OsHandle implements Handle {
     }
 
     private final io.millrace.sys.Handle handle;
+    private final boolean alwaysReady;
     private volatile @Nullable Attachment attachment;
     /** The attachment if its backend emulates triggers: the one field that a data call looks at. */
     private volatile @Nullable Attachment emulated;
 
     /**
-     * Wraps the system's handle.
+     * Wraps a handle that the kernel watches.
      *
      * @param handle a {@link Descriptor} or a {@link NioHandle}
      */
     public OsHandle(io.millrace.sys.Handle handle) {
+        this(handle, false);
+    }
+
+    /**
+     * Wraps the system's handle.
+     *
+     * @param handle a {@link Descriptor} or a {@link NioHandle}
+     * @param alwaysReady whether it never would block, so that no backend is asked: a regular file
+     */
+    public OsHandle(io.millrace.sys.Handle handle, boolean alwaysReady) {
         this.handle = handle;
+        this.alwaysReady = alwaysReady;
+    }
+
+    /**
+     * Whether it is ready for ever, and so registers with every backend.
+     *
+     * @return as given
+     */
+    public boolean isAlwaysReady() {
+        return alwaysReady;
     }
 
     /**

@@ -1,0 +1,111 @@
+package io.millrace.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.nio.ByteBuffer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Reads and writes allocate nothing once they are compiled, with heap and direct buffers mixed. */
+@ParameterizedClass
+@EnumSource(Rig.Backend.class)
+class AllocationTest {
+    private static final int CALLS = 2_000;
+    private static final int ROUNDS = 40;
+
+    @Parameter
+    Rig.Backend backend;
+
+    private Rig rig;
+
+    @BeforeEach
+    void open() {
+        rig = backend.rig();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        if (rig != null) {
+            rig.close();
+        }
+    }
+
+    @Test
+    void theSteadyStateOfAStreamAllocatesNothing() throws Throwable {
+        Rig.Ends ends = rig.connection();
+        ByteBuffer[] sent = {ByteBuffer.allocateDirect(64), ByteBuffer.allocate(64)};
+        ByteBuffer[] read = {ByteBuffer.allocate(64), ByteBuffer.allocateDirect(64)};
+        assertSomeRoundAllocatesNothing(() -> {
+            for (int i = 0; i < CALLS; i++) {
+                ends.client().tryWrite(sent[i & 1].clear());
+                while (ends.server().tryRead(read[i & 1].clear()) == TcpStream.WOULD_BLOCK) {
+                    Thread.onSpinWait();
+                }
+                ends.server().tryRead(read[i >> 1 & 1].clear());
+            }
+        });
+    }
+
+    @Test
+    void theSteadyStateOfAPipeAllocatesNothing() throws Throwable {
+        Pipe pipe = rig.pipe();
+        ByteBuffer from = ByteBuffer.allocate(64);
+        ByteBuffer into = ByteBuffer.allocateDirect(64);
+        assertSomeRoundAllocatesNothing(() -> {
+            for (int i = 0; i < CALLS; i++) {
+                pipe.sink().tryWrite(from.clear());
+                pipe.source().tryRead(into.clear());
+            }
+        });
+    }
+
+    private interface Round {
+        void run() throws Exception;
+    }
+
+    /** Rounds before the compiler is done allocate; one that allocates nothing shows that the code does not need to. */
+    private static void assertSomeRoundAllocatesNothing(Round round) throws Throwable {
+        AllocationMeter meter = new AllocationMeter();
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < ROUNDS && least > 0; i++) {
+            long before = meter.bytes();
+            round.run();
+            least = Math.min(least, meter.bytes() - before);
+        }
+        assertThat(least)
+                .as("bytes allocated by the best of %d rounds of %d", ROUNDS, CALLS)
+                .isZero();
+    }
+
+    /** {@code com.sun.management.ThreadMXBean}, which this module does not read, so by method handle. */
+    private static final class AllocationMeter {
+        private static final MethodHandle ALLOCATED = handle();
+
+        private static MethodHandle handle() {
+            try {
+                MethodHandles.Lookup lookup = MethodHandles.publicLookup();
+                Object bean = Class.forName("java.lang.management.ManagementFactory")
+                        .getMethod("getThreadMXBean")
+                        .invoke(null);
+                return lookup.findVirtual(
+                                Class.forName("com.sun.management.ThreadMXBean"),
+                                "getCurrentThreadAllocatedBytes",
+                                MethodType.methodType(long.class))
+                        .bindTo(bean);
+            } catch (ReflectiveOperationException e) {
+                throw new ExceptionInInitializerError(e);
+            }
+        }
+
+        long bytes() throws Throwable {
+            return (long) ALLOCATED.invokeExact();
+        }
+    }
+}

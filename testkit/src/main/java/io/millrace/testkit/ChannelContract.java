@@ -1,0 +1,317 @@
+package io.millrace.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.millrace.poll.Channel;
+import io.millrace.poll.Event;
+import io.millrace.poll.Interest;
+import io.millrace.poll.Poll;
+import io.millrace.poll.Readiness;
+import io.millrace.poll.Received;
+import io.millrace.poll.SendResult;
+import io.millrace.poll.Sender;
+import io.millrace.poll.Trigger;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CyclicBarrier;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** Messages to a poll. */
+@DisplayName("Channel")
+public abstract class ChannelContract extends PollContract {
+    private static final long TOKEN = 9;
+
+    /**
+     * A suite over one backend.
+     *
+     * @param backend what to test
+     */
+    protected ChannelContract(TestedBackend backend) {
+        super(backend);
+    }
+
+    @Test
+    @DisplayName("mio-20: a channel is readable while it holds a message, whatever queue it stands on")
+    void readableWhileNotEmpty() {
+        List<Channel<Integer>> kinds =
+                List.of(Channel.unbounded(), Channel.bounded(4), Channel.over(new ConcurrentLinkedQueue<>()));
+        for (Channel<Integer> channel : kinds) {
+            closing(channel);
+            poll.register(channel, TOKEN, Interest.READABLE, Trigger.LEVEL);
+            assertThat(pollNow()).isEmpty();
+
+            channel.send(1);
+            channel.send(2);
+            assertThat(pollNow()).containsExactly(new Event(TOKEN, Readiness.READABLE));
+            assertThat(channel.receive()).isEqualTo(new Received.Item<>(1));
+            assertThat(pollNow()).as("one is left").hasSize(1);
+            assertThat(channel.receive()).isEqualTo(new Received.Item<>(2));
+            assertThat(pollNow()).as("empty").isEmpty();
+            assertThat(channel.receive()).isEqualTo(new Received.Empty<>());
+            assertThat(pollNow()).isEmpty();
+            channel.close();
+        }
+    }
+
+    @Test
+    @DisplayName("mio-20: a full channel hands the item back and stays readable")
+    void aFullChannelHandsTheItemBack() {
+        for (int capacity : new int[] {1, 2, 3, 8}) {
+            for (Channel<Integer> channel :
+                    List.of(Channel.<Integer>bounded(capacity), Channel.<Integer>over(new ArrayBlockingQueue<>(capacity)))) {
+                closing(channel);
+                poll.register(channel, TOKEN, Interest.READABLE, Trigger.LEVEL);
+                for (int i = 0; i < capacity; i++) {
+                    assertThat(channel.send(i).isSent()).isTrue();
+                }
+
+                assertThat(channel.send(99)).as(channel.toString()).isEqualTo(new SendResult.Full<>(99));
+
+                assertThat(pollNow()).as("readiness is kept").hasSize(1);
+                assertThat(channel.poll()).isZero();
+                assertThat(channel.send(99).isSent()).as("there is room again").isTrue();
+                for (int i = 1; i < capacity; i++) {
+                    assertThat(channel.poll()).isEqualTo(i);
+                }
+                assertThat(channel.poll()).isEqualTo(99);
+                assertThat(pollNow()).isEmpty();
+                channel.close();
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("mio-20: many threads send, nothing is lost, and each sender's messages stay in order")
+    void manyThreadsSend() {
+        Channel<long[]> channel = closing(Channel.unbounded());
+        poll.register(channel, TOKEN, Interest.READABLE, Trigger.EDGE);
+        int senders = 4;
+        int each = 5_000;
+        List<Background<Boolean>> threads = new ArrayList<>();
+        for (int s = 0; s < senders; s++) {
+            int from = s;
+            threads.add(Background.run(() -> {
+                for (int i = 0; i < each; i++) {
+                    channel.send(new long[] {from, i});
+                }
+            }));
+        }
+        long[] next = new long[senders];
+        for (int received = 0; received < senders * each; ) {
+            assertThat(tokens(pollSoon())).containsExactly(TOKEN);
+            for (long[] message = channel.poll(); message != null; message = channel.poll()) {
+                assertThat(message[1]).as("of sender " + message[0]).isEqualTo(next[(int) message[0]]++);
+                received++;
+            }
+        }
+        threads.forEach(Background::result);
+        assertThat(channel.size()).isZero();
+    }
+
+    @Test
+    @DisplayName("mio-21: a send that races the registration is seen by the poll")
+    void aSendRacingTheRegistrationIsSeen() throws Exception {
+        int rounds = 2_000;
+        CyclicBarrier start = new CyclicBarrier(2);
+        Queue<Channel<Integer>> made = new ConcurrentLinkedQueue<>();
+        Background<Boolean> sender = Background.run(() -> {
+            for (int i = 0; i < rounds; i++) {
+                start.await();
+                made.element().send(i);
+                start.await();
+            }
+        });
+        for (int i = 0; i < rounds; i++) {
+            Channel<Integer> channel = Channel.unbounded();
+            made.add(channel);
+            start.await();
+            poll.register(channel, i, Interest.READABLE, Trigger.EDGE);
+            assertThat(tokens(pollSoon())).as("round " + i).containsExactly((long) i);
+            assertThat(channel.poll()).isEqualTo(i);
+            start.await();
+            made.remove();
+            channel.close();
+        }
+        sender.result();
+    }
+
+    @Test
+    @DisplayName("mio-21: a send that races the receiver is never overlooked")
+    void aSendRacingTheReceiverIsSeen() {
+        // One message per event is taken: the re-check alone must bring the next event.
+        Channel<Integer> channel = closing(Channel.unbounded());
+        poll.register(channel, TOKEN, Interest.READABLE, Trigger.EDGE);
+        int messages = 20_000;
+        Background<Boolean> sender = Background.run(() -> {
+            for (int i = 0; i < messages; i++) {
+                channel.send(i);
+                if (i % 7 == 0) {
+                    Thread.yield();
+                }
+            }
+        });
+        for (int received = 0; received < messages; ) {
+            assertThat(tokens(pollSoon())).as("after " + received).containsExactly(TOKEN);
+            for (Integer item = channel.poll(); item != null; item = channel.poll()) {
+                assertThat(item).isEqualTo(received++);
+            }
+        }
+        sender.result();
+        assertThat(pollNow().size()).as("at most one late event").isLessThanOrEqualTo(1);
+        channel.poll();
+        assertThat(pollNow()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("mio-21: an empty channel is not readable for ever: the last receive turns it off")
+    void anEmptyChannelIsNotReadable() {
+        Channel<Integer> channel = closing(Channel.unbounded());
+        poll.register(channel, TOKEN, Interest.READABLE, Trigger.LEVEL);
+        for (int i = 0; i < 10; i++) {
+            channel.send(i);
+            assertThat(pollNow()).hasSize(1);
+            assertThat(channel.poll()).isEqualTo(i);
+            // Exactly the last message was taken; nobody looked at the empty queue.
+            assertThat(pollNow()).as("round " + i).isEmpty();
+        }
+    }
+
+    @Test
+    @DisplayName("mio-21: after any race of sends and receives an empty channel falls silent")
+    void anEmptyChannelFallsSilent() throws Exception {
+        Channel<Integer> channel = closing(Channel.unbounded());
+        poll.register(channel, TOKEN, Interest.READABLE, Trigger.LEVEL);
+        int rounds = 2_000;
+        CyclicBarrier start = new CyclicBarrier(2);
+        Background<Boolean> sender = Background.run(() -> {
+            for (int i = 0; i < rounds; i++) {
+                start.await();
+                channel.send(1);
+                channel.send(2);
+                start.await();
+            }
+        });
+        for (int i = 0; i < rounds; i++) {
+            start.await();
+            int got = 0;
+            while (got < 2) {
+                assertThat(pollSoon()).as("round " + i + ", got " + got).hasSize(1);
+                if (channel.poll() != null) {
+                    got++;
+                }
+            }
+            start.await();
+            assertThat(channel.poll()).isNull();
+            assertThat(pollNow()).as("round " + i + ": empty, and looked at").isEmpty();
+        }
+        sender.result();
+    }
+
+    @Test
+    @DisplayName("mio-22, mio-32: when the last sender is closed the channel is readable and says disconnected")
+    void theLastSenderDisconnects() {
+        Channel<String> channel = closing(Channel.unbounded());
+        poll.register(channel, TOKEN, Interest.READABLE, Trigger.LEVEL);
+        Sender<String> first = channel.sender();
+        Sender<String> second = first.fork();
+        first.send("last words");
+        first.close();
+        first.close();
+        assertThat(channel.receive()).isEqualTo(new Received.Item<>("last words"));
+        assertThat(pollNow()).as("one sender is left, whoever closed how often").isEmpty();
+
+        second.close();
+
+        assertThat(pollNow()).containsExactly(new Event(TOKEN, Readiness.READABLE));
+        assertThat(channel.receive()).isEqualTo(new Received.Disconnected<>());
+        assertThat(channel.isDisconnected()).isTrue();
+    }
+
+    @Test
+    @DisplayName("mio-22: what was sent before the end is received before the end")
+    void messagesComeBeforeTheEnd() {
+        Channel<Integer> channel = closing(Channel.unbounded());
+        poll.register(channel, TOKEN, Interest.READABLE, Trigger.EDGE);
+        Background.run(() -> {
+                    try (Sender<Integer> sender = channel.sender()) {
+                        sender.send(1);
+                        sender.send(2);
+                    }
+                })
+                .result();
+        assertThat(pollNow()).hasSize(1);
+        assertThat(channel.receive()).isEqualTo(new Received.Item<>(1));
+        assertThat(channel.receive()).isEqualTo(new Received.Item<>(2));
+        assertThat(channel.receive()).isEqualTo(new Received.Disconnected<>());
+        assertThat(channel.receive()).as("for ever").isEqualTo(new Received.Disconnected<>());
+    }
+
+    @Test
+    @DisplayName("mio-22: a sleeping poll hears of the end")
+    void theEndWakesASleepingPoll() {
+        Channel<Integer> channel = closing(Channel.unbounded());
+        Sender<Integer> sender = channel.sender();
+        poll.register(channel, TOKEN, Interest.READABLE, Trigger.EDGE);
+        Background<List<Event>> sleeper = Background.call(() -> poll(SOON));
+        Await.until("the poll sleeps", () -> poll.waits() > 0);
+
+        sender.close();
+
+        assertThat(sleeper.result()).containsExactly(new Event(TOKEN, Readiness.READABLE));
+    }
+
+    @Test
+    @DisplayName("mio-22: a closed receiver hands the item back, and is silent")
+    void aClosedReceiverHandsTheItemBack() {
+        Channel<String> channel = Channel.unbounded();
+        Sender<String> sender = channel.sender();
+        poll.register(channel, TOKEN, Interest.READABLE, Trigger.LEVEL);
+        sender.send("before");
+
+        channel.close();
+
+        assertThat(sender.send("after")).isEqualTo(new SendResult.Disconnected<>("after"));
+        assertThat(channel.send("after")).isEqualTo(new SendResult.Disconnected<>("after"));
+        sender.close();
+        assertThat(pollNow()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("mio-32: senders are counted; after the last one there is no other")
+    void sendersAreCounted() {
+        Channel<String> channel = closing(Channel.unbounded());
+        assertThat(channel.send("the channel itself").isSent()).as("without a sender").isTrue();
+        List<Sender<String>> senders = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            senders.add(channel.sender());
+        }
+        for (Sender<String> sender : senders) {
+            assertThat(channel.isDisconnected()).isFalse();
+            sender.close();
+            assertThat(sender.send("late")).isEqualTo(new SendResult.Disconnected<>("late"));
+        }
+        assertThat(channel.poll()).isEqualTo("the channel itself");
+        assertThat(channel.isDisconnected()).isTrue();
+
+        assertThatIllegalStateException().isThrownBy(channel::sender).withMessageContaining("the last one was closed");
+        assertThat(channel.send("late")).isEqualTo(new SendResult.Disconnected<>("late"));
+    }
+
+    @Test
+    @DisplayName("mio-14: a channel belongs to one poll, as every software source")
+    void aChannelBelongsToOnePoll() {
+        Channel<String> channel = closing(Channel.over(new ArrayDeque<>()));
+        Poll other = open(builder());
+        poll.register(channel, TOKEN, Interest.READABLE, Trigger.EDGE);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> other.register(channel, TOKEN, Interest.READABLE, Trigger.EDGE));
+        channel.send("still works");
+        assertThat(tokens(pollNow())).containsExactly(TOKEN);
+    }
+}

@@ -1,0 +1,408 @@
+package io.millrace.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import io.millrace.net.Pipe;
+import io.millrace.net.TcpStream;
+import io.millrace.poll.Channel;
+import io.millrace.poll.ClosedPollException;
+import io.millrace.poll.Event;
+import io.millrace.poll.Events;
+import io.millrace.poll.Interest;
+import io.millrace.poll.Poll;
+import io.millrace.poll.Readiness;
+import io.millrace.poll.Registration;
+import io.millrace.poll.Timer;
+import io.millrace.poll.Trigger;
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** A closed source is silent for ever, and a closed poll has given everything back. */
+@DisplayName("Closing")
+public abstract class ClosingContract extends PollContract {
+    private static final long TOKEN = 8;
+
+    /**
+     * A suite over one backend.
+     *
+     * @param backend what to test
+     */
+    protected ClosingContract(TestedBackend backend) {
+        super(backend);
+    }
+
+    @Test
+    @DisplayName("mio-11: setting the readiness of a closed source does nothing")
+    void aClosedSourceIsSilent() {
+        Registration source = new Registration();
+        poll.register(source, TOKEN, Interest.READ_WRITE, Trigger.LEVEL);
+        source.setReadiness(Readiness.READABLE);
+        poll.poll(events, NOW);
+
+        source.close();
+
+        assertThat(read(events)).as("the batch from before").isEmpty();
+        source.setReadiness(Readiness.WRITABLE);
+        source.replaceReadiness(Readiness.READABLE);
+        source.delayReadiness(Readiness.READABLE, Duration.ZERO);
+        source.unsetReadiness(Readiness.READABLE);
+        source.close();
+        assertThat(pollNow()).isEmpty();
+        assertThat(poll.size()).isZero();
+        assertThatIllegalStateException()
+                .isThrownBy(() -> poll.register(source, TOKEN, Interest.READABLE, Trigger.EDGE))
+                .withMessageContaining("closed");
+    }
+
+    @Test
+    @DisplayName("mio-11: a closed socket is silent, also in the batch that is being read")
+    void aClosedSocketIsSilent() {
+        SocketPair pair = socketPair();
+        poll.register(pair.left(), TOKEN, Interest.READ_WRITE, Trigger.LEVEL);
+        awaitReadiness(TOKEN, Readiness.WRITABLE);
+        poll.poll(events, SOON);
+
+        pair.left().close();
+
+        assertThat(read(events)).isEmpty();
+        assertThat(pollNow()).isEmpty();
+        assertThat(poll.size()).isZero();
+        assertThatIllegalStateException()
+                .isThrownBy(() -> poll.register(pair.left(), TOKEN, Interest.READABLE, Trigger.EDGE))
+                .withMessageContaining("closed");
+        assertThat(poll.size()).isZero();
+    }
+
+    @Test
+    @DisplayName("mio-11: a token that is used again does not get the events of its closed owner")
+    void aReusedTokenIsSilent() {
+        Events first = Events.withCapacity(4);
+        for (int i = 0; i < 1_000; i++) {
+            Registration old = new Registration();
+            poll.register(old, TOKEN, Interest.READABLE, Trigger.LEVEL);
+            old.setReadiness(Readiness.READABLE);
+            poll.poll(first, NOW);
+            old.close();
+
+            Registration quiet = new Registration();
+            poll.register(quiet, TOKEN, Interest.READABLE, Trigger.LEVEL);
+            old.setReadiness(Readiness.READABLE);
+
+            assertThat(read(first)).as("the old batch, round " + i).isEmpty();
+            assertThat(pollNow()).as("a new poll, round " + i).isEmpty();
+            quiet.close();
+        }
+    }
+
+    @Test
+    @DisplayName("mio-11: under stress no event carries the token of a source whose close has returned")
+    void noEventOfAClosedSource() {
+        int sources = 3_000;
+        AtomicLong closedUpTo = new AtomicLong(-1);
+        AtomicBoolean done = new AtomicBoolean();
+        Background<Boolean> owner = Background.run(() -> {
+            try {
+                for (int i = 0; i < sources; i++) {
+                    Registration source = new Registration();
+                    poll.register(source, i, Interest.READABLE, i % 2 == 0 ? Trigger.LEVEL : Trigger.EDGE);
+                    source.setReadiness(Readiness.READABLE);
+                    Background<Boolean> late = i % 100 == 0 ? setsOnAndOn(source, done) : null;
+                    source.close();
+                    closedUpTo.set(i); // slots and generations are reused from here on
+                    source.setReadiness(Readiness.READABLE);
+                    assertThat(late == null || late.thread().isAlive() || late.result()).isTrue();
+                }
+            } finally {
+                done.set(true);
+            }
+        });
+        while (!owner.isDone()) {
+            poll.poll(events, NOW);
+            for (long closed = closedUpTo.get(); events.advance(); closed = closedUpTo.get()) {
+                assertThat(events.token()).as("token of an event; closed were those up to").isGreaterThan(closed);
+            }
+        }
+        owner.result();
+        assertThat(poll.size()).isZero();
+    }
+
+    private static Background<Boolean> setsOnAndOn(Registration source, AtomicBoolean done) {
+        return Background.run(() -> {
+            while (!done.get()) {
+                source.setReadiness(Readiness.READABLE);
+                Thread.yield();
+            }
+        });
+    }
+
+    @Test
+    @DisplayName("mio-11: under stress no event carries the token of a closed pipe, though its number is used again")
+    void noEventOfAClosedDescriptor() {
+        int pipes = 500;
+        AtomicLong closedUpTo = new AtomicLong(-1);
+        Background<Boolean> owner = Background.run(() -> {
+            for (int i = 0; i < pipes; i++) {
+                try (Pipe pipe = net().pipe()) {
+                    poll.register(pipe.sink(), i, Interest.WRITABLE, Trigger.LEVEL);
+                }
+                closedUpTo.set(i);
+            }
+        });
+        while (!owner.isDone()) {
+            poll.poll(events, NOW);
+            for (long closed = closedUpTo.get(); events.advance(); closed = closedUpTo.get()) {
+                assertThat(events.token()).as("token of an event; closed were those up to").isGreaterThan(closed);
+            }
+        }
+        owner.result();
+        assertThat(poll.size()).isZero();
+    }
+
+    @Test
+    @DisplayName("mio-17, tip-14: closing gives every descriptor back, with sources registered or not")
+    void everyDescriptorIsGivenBack() throws Exception {
+        assumeThat(OpenFiles.canBeCounted()).as("this system counts a process's descriptors").isTrue();
+        openUseAndClose(); // whatever the JDK opens once and keeps
+        Map<String, Integer> before = OpenFiles.count();
+
+        for (int i = 0; i < 20; i++) {
+            openUseAndClose();
+        }
+
+        assertThat(OpenFiles.count()).isEqualTo(before);
+    }
+
+    private void openUseAndClose() throws Exception {
+        Poll used = builder().open();
+        try (SocketPair pair = SocketPair.connect(net());
+                Pipe pipe = net().pipe();
+                Pipe leftAlone = net().pipe()) {
+            used.register(pair.left(), 1, Interest.READ_WRITE, Trigger.EDGE);
+            used.register(pair.right(), 2, Interest.READ_WRITE, Trigger.LEVEL);
+            used.register(pipe.source(), 3, Interest.READABLE, Trigger.ONESHOT);
+            used.register(leftAlone.sink(), 4, Interest.WRITABLE, Trigger.LEVEL);
+            used.poll(events, SOON);
+            used.deregister(pair.right());
+            pipe.close();
+            used.close();
+            used.close();
+        }
+    }
+
+    @Test
+    @DisplayName("mio-17: a source closed before its poll is given back without another poll")
+    void aClosedSourceIsGivenBackAtOnce() {
+        assumeThat(OpenFiles.canBeCounted()).as("this system counts a process's descriptors").isTrue();
+        SocketPair first = SocketPair.connect(net());
+        poll.register(first.left(), 1, Interest.READ_WRITE, Trigger.LEVEL);
+        poll.poll(events, SOON);
+        first.close();
+        poll.poll(events, NOW);
+        Map<String, Integer> before = OpenFiles.count();
+
+        for (int i = 0; i < 10; i++) {
+            SocketPair pair = SocketPair.connect(net());
+            poll.register(pair.left(), 1, Interest.READ_WRITE, Trigger.LEVEL);
+            poll.poll(events, SOON);
+            pair.close();
+        }
+
+        assertThat(OpenFiles.count()).isEqualTo(before);
+    }
+
+    @Test
+    @DisplayName("mio-17: a closed poll leaves the sources open, and they may move to another one")
+    void theSourcesStayOpen() {
+        SocketPair pair = socketPair();
+        Poll first = open(builder());
+        first.register(pair.left(), TOKEN, Interest.READABLE, Trigger.EDGE);
+        first.close();
+
+        poll.register(pair.left(), TOKEN, Interest.READABLE, Trigger.EDGE);
+        Bytes.write(pair.right(), 3);
+        awaitReadiness(TOKEN, Readiness.READABLE);
+        assertThat(Bytes.drain(pair.left())).isEqualTo(3);
+    }
+
+    @Test
+    @DisplayName("mio-17: a registration of a closed poll may be used without harm")
+    void aRegistrationOutlivesItsPoll() {
+        Registration source = new Registration();
+        Channel<String> channel = Channel.unbounded();
+        Timer<String> timer = Timer.create();
+        poll.register(source, 1, Interest.READABLE, Trigger.LEVEL);
+        poll.register(channel, 2, Interest.READABLE, Trigger.LEVEL);
+        poll.register(timer, 3, Interest.READABLE, Trigger.LEVEL);
+        poll.close();
+
+        assertThatCode(() -> {
+                    source.setReadiness(Readiness.READABLE);
+                    source.unsetReadiness(Readiness.READABLE);
+                    source.replaceReadiness(Readiness.WRITABLE);
+                    source.delayReadiness(Readiness.READABLE, Duration.ofSeconds(1));
+                    source.readiness();
+                    source.close();
+                    channel.send("nobody waits");
+                    channel.receive();
+                    channel.close();
+                    timer.set(Duration.ofSeconds(1), "nobody waits");
+                    timer.poll();
+                    timer.close();
+                })
+                .doesNotThrowAnyException();
+    }
+
+    @Test
+    @DisplayName("mio-17: a closed poll holds on to none of its sources")
+    void aClosedPollHoldsNothing() {
+        List<WeakReference<Object>> references = new ArrayList<>();
+        registerAndForget(references);
+        poll.close();
+
+        Await.until("every source is collected", () -> {
+            System.gc();
+            return references.stream().allMatch(reference -> reference.get() == null);
+        });
+        Reference.reachabilityFence(poll);
+    }
+
+    private void registerAndForget(List<WeakReference<Object>> references) {
+        for (int i = 0; i < 100; i++) {
+            Registration source = new Registration();
+            poll.register(source, i, Interest.READABLE, i % 2 == 0 ? Trigger.LEVEL : Trigger.EDGE);
+            source.setReadiness(Readiness.READABLE);
+            source.delayReadiness(Readiness.WRITABLE, Duration.ofHours(1));
+            references.add(new WeakReference<>(source.handle()));
+        }
+        poll.poll(events, NOW); // some are reported and queued again, some never were
+    }
+
+    @Test
+    @DisplayName("mio-10: an open poll does not hold on to a source that was deregistered")
+    void anOpenPollForgetsADeregisteredSource() {
+        List<WeakReference<Object>> references = new ArrayList<>();
+        registerDeregisterAndForget(references);
+        pollNow();
+
+        Await.until("every source is collected", () -> {
+            System.gc();
+            return references.stream().allMatch(reference -> reference.get() == null);
+        });
+    }
+
+    private void registerDeregisterAndForget(List<WeakReference<Object>> references) {
+        for (int i = 0; i < 10; i++) {
+            Registration source = new Registration();
+            poll.register(source, i, Interest.READABLE, Trigger.LEVEL);
+            source.setReadiness(Readiness.READABLE);
+            pollNow();
+            poll.deregister(source);
+            references.add(new WeakReference<>(source));
+        }
+    }
+
+    @Test
+    @DisplayName("tip-14: close is idempotent, from any number of threads")
+    void closeIsIdempotent() {
+        for (int round = 0; round < 50; round++) {
+            Poll many = builder().open();
+            List<Background<Boolean>> closers = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                closers.add(Background.run(many::close));
+            }
+            closers.forEach(Background::result);
+            many.close();
+            assertThat(many.toString()).contains("closed");
+        }
+    }
+
+    @Test
+    @DisplayName("tip-14: closing ends a poll that waits on another thread, and returns when it has let go")
+    void closeEndsAPollUnderWay() {
+        Background<Integer> sleeper = Background.call(() -> poll.poll(events));
+        Await.until("the poll sleeps", () -> poll.waits() > 0);
+
+        poll.close();
+
+        assertThat(sleeper.failure(ClosedPollException.class)).hasMessageContaining("the poll is closed");
+    }
+
+    @Test
+    @DisplayName("tip-14: closing races with polling, and nobody hangs or crashes")
+    void closeRacesWithPolling() {
+        for (int round = 0; round < 200; round++) {
+            Poll racing = builder().open();
+            Events own = Events.withCapacity(4);
+            Registration source = new Registration();
+            racing.register(source, TOKEN, Interest.READABLE, Trigger.LEVEL);
+            Background<Boolean> poller = Background.run(() -> {
+                while (true) {
+                    racing.poll(own, pause());
+                }
+            });
+            Background<Boolean> setter = Background.run(() -> {
+                for (int i = 0; i < 100; i++) {
+                    source.setReadiness(Readiness.READABLE);
+                    source.unsetReadiness(Readiness.READABLE);
+                    racing.wake();
+                }
+            });
+            racing.close();
+            poller.failure(ClosedPollException.class);
+            setter.result();
+        }
+    }
+
+    private static Duration pause() {
+        return Duration.ofSeconds(5);
+    }
+
+    @Test
+    @DisplayName("tip-14: a handler may close the poll that called it, and the batch is over")
+    void aHandlerMayClose() {
+        Registration source = closing(new Registration());
+        Registration other = closing(new Registration());
+        poll.register(source, 1, Interest.READABLE, Trigger.EDGE);
+        poll.register(other, 2, Interest.READABLE, Trigger.EDGE);
+        source.setReadiness(Readiness.READABLE);
+        other.setReadiness(Readiness.READABLE);
+        List<Long> handled = new ArrayList<>();
+
+        poll.runOnce(
+                (self, token, kind) -> {
+                    handled.add(token);
+                    self.close();
+                },
+                events,
+                NOW);
+
+        assertThat(handled).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("mio-11: closing a socket that another thread waits for is silent and wakes nobody's error")
+    void closingASocketDuringTheWait() {
+        TcpStream socket = socketPair().left();
+        Registration marker = closing(new Registration());
+        poll.register(socket, 1, Interest.READABLE, Trigger.LEVEL);
+        poll.register(marker, 2, Interest.READABLE, Trigger.EDGE);
+        Background<List<Event>> sleeper = Background.call(() -> poll(SOON));
+        Await.until("the poll sleeps", () -> poll.waits() > 0);
+
+        socket.close();
+        marker.setReadiness(Readiness.READABLE);
+
+        assertThat(sleeper.result()).containsExactly(new Event(2, Readiness.READABLE));
+    }
+}

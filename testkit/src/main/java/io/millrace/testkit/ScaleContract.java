@@ -1,0 +1,134 @@
+package io.millrace.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.millrace.net.Pipe;
+import io.millrace.poll.Clock;
+import io.millrace.poll.Event;
+import io.millrace.poll.Handle;
+import io.millrace.poll.Interest;
+import io.millrace.poll.Readiness;
+import io.millrace.poll.Registration;
+import io.millrace.poll.Source;
+import io.millrace.poll.Trigger;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** Idle registrations cost nothing. Work is counted: system calls, looks at the clock, CPU time of this one thread. */
+@DisplayName("Scale")
+public abstract class ScaleContract extends PollContract {
+    private static final int IDLE_SOURCES = 100_000;
+    private static final int IDLE_DESCRIPTORS = Boolean.getBoolean("millrace.soak") ? 9_000 : 1_000;
+    private static final int POLLS = 2_000;
+
+    private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+
+    /** Calls of {@link Source#handle}: the one way by which a poll could come to a source. */
+    private final AtomicLong looks = new AtomicLong();
+
+    private final AtomicLong clockReads = new AtomicLong();
+
+    /** What so many polls cost. */
+    private record Cost(long waits, long looks, long clockReads) {}
+
+    /**
+     * A suite over one backend.
+     *
+     * @param backend what to test
+     */
+    protected ScaleContract(TestedBackend backend) {
+        super(backend);
+    }
+
+    @Test
+    @DisplayName("tip-3: one active of 100,000 software sources costs what one of ten does")
+    void idleSoftwareSourcesCostNothing() {
+        poll = open(builder().clock(countingClock()));
+        Registration active = closing(new Registration());
+        poll.register(active, 1, Interest.READABLE, Trigger.EDGE);
+        registerIdle(9);
+        pollMany(active); // classes are loaded, code is compiled
+        pollMany(active);
+        Cost few = pollMany(active);
+        long fewNanos = leastCpu(active);
+
+        registerIdle(IDLE_SOURCES - 10);
+        Cost many = pollMany(active);
+        long manyNanos = leastCpu(active);
+
+        assertThat(many).isEqualTo(few);
+        assertThat(many.looks()).isZero();
+        // One look at each idle source would multiply it by ten thousand; this is far from what noise does.
+        assertThat(manyNanos).as("CPU for " + POLLS + " polls").isLessThan(20 * fewNanos + 20_000_000);
+    }
+
+    private void registerIdle(int count) {
+        for (int i = 0; i < count; i++) {
+            Registration idle = new Registration();
+            Source watched = () -> {
+                looks.incrementAndGet();
+                return handle(idle);
+            };
+            poll.register(watched, 2, Interest.READABLE, Trigger.LEVEL);
+        }
+        looks.set(0);
+    }
+
+    private static Handle handle(Registration registration) {
+        return registration;
+    }
+
+    private Cost pollMany(Registration active) {
+        long waits = poll.waits();
+        long reads = clockReads.get();
+        for (int i = 0; i < POLLS; i++) {
+            active.setReadiness(Readiness.READABLE);
+            poll.poll(events, NOW);
+            if (events.size() != 1) {
+                throw new AssertionError("poll " + i + " found " + events);
+            }
+        }
+        return new Cost(poll.waits() - waits, looks.get(), clockReads.get() - reads);
+    }
+
+    private long leastCpu(Registration active) {
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < 5; i++) {
+            long before = threads.getCurrentThreadCpuTime();
+            pollMany(active);
+            least = Math.min(least, threads.getCurrentThreadCpuTime() - before);
+        }
+        return least;
+    }
+
+    private Clock countingClock() {
+        return () -> {
+            clockReads.incrementAndGet();
+            return System.nanoTime();
+        };
+    }
+
+    @Test
+    @DisplayName("tip-3: one active of many descriptors takes one look at the kernel, and finds that one")
+    void idleDescriptorsAreNotReported() {
+        for (int i = 0; i < IDLE_DESCRIPTORS; i++) {
+            Pipe idle = pipe();
+            poll.register(idle.source(), 2, Interest.READABLE, i % 2 == 0 ? Trigger.LEVEL : Trigger.EDGE);
+        }
+        SocketPair active = socketPair();
+        poll.register(active.left(), 1, Interest.READABLE, Trigger.EDGE);
+        assertThat(pollNow()).isEmpty();
+        for (int i = 0; i < 100; i++) {
+            Bytes.write(active.right(), 1);
+            long before = poll.waits();
+            assertThat(pollSoon()).containsExactly(new Event(1, Readiness.READABLE));
+            assertThat(poll.waits() - before).isLessThanOrEqualTo(backend().patience(2));
+            Bytes.drain(active.left());
+        }
+        boolean linear = backend().name().equals("poll");
+        assertThat(poll.report().remark().contains("linear")).as(poll.report().toString()).isEqualTo(linear);
+    }
+}
