@@ -93,10 +93,12 @@ final class FdBytes implements ByteTransport {
             into.get(into.position()); // A buffer that this thread may not use throws before bytes are taken for it.
             return readCopied(into);
         }
-        int asked = into.remaining();
-        long result = receive(address.at(into.position()), asked);
-        Reference.reachabilityFence(into);
-        return settle(result, asked, Bits.READABLE);
+        try {
+            int asked = into.remaining();
+            return settle(receive(address.at(into.position()), asked), asked, Bits.READABLE);
+        } finally {
+            Reference.reachabilityFence(into);
+        }
     }
 
     private int readCopied(ByteBuffer into) throws IOException {
@@ -136,10 +138,12 @@ final class FdBytes implements ByteTransport {
         if (!address.isLasting()) {
             return writeCopied(from);
         }
-        int asked = from.remaining();
-        long result = send(address.at(from.position()), asked);
-        Reference.reachabilityFence(from);
-        return settle(result, asked, Bits.WRITABLE);
+        try {
+            int asked = from.remaining();
+            return settle(send(address.at(from.position()), asked), asked, Bits.WRITABLE);
+        } finally {
+            Reference.reachabilityFence(from);
+        }
     }
 
     private int writeCopied(ByteBuffer from) throws IOException {

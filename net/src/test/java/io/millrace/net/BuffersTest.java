@@ -30,7 +30,7 @@ class BuffersTest {
     }
 
     @AfterEach
-    void close() throws Exception {
+    void close() {
         if (rig != null) {
             rig.close();
         }

@@ -3,6 +3,7 @@ package io.millrace.net;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.millrace.poll.Events;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Trigger;
 import java.io.IOException;
@@ -10,9 +11,11 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -36,7 +39,7 @@ class ClosingTest {
     }
 
     @AfterEach
-    void close() throws Exception {
+    void close() {
         if (rig != null) {
             rig.close();
         }
@@ -72,7 +75,7 @@ class ClosingTest {
         ends.server().close();
 
         assertThat(rig.poll.size()).isZero();
-        assertThat(rig.reports(java.time.Duration.ZERO)).isFalse();
+        assertThat(rig.reports(Duration.ZERO)).isFalse();
     }
 
     @Test
@@ -80,7 +83,7 @@ class ClosingTest {
         Rig.Ends ends = rig.connection();
         TcpStream server = ends.server();
         rig.poll.register(server, 7, Interest.READABLE, Trigger.EDGE);
-        Thread waiting = Thread.ofPlatform().start(() -> rig.poll.poll(io.millrace.poll.Events.withCapacity(4)));
+        Thread waiting = Thread.ofPlatform().start(() -> rig.poll.poll(Events.withCapacity(4)));
         while (rig.poll.waits() == 0) {
             Thread.onSpinWait();
         }
@@ -201,7 +204,7 @@ class ClosingTest {
         }
     }
 
-    private static void assertClosed(org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
+    private static void assertClosed(ThrowingCallable call) {
         assertThatThrownBy(call).isInstanceOf(ClosedChannelException.class);
     }
 }

@@ -28,7 +28,7 @@ class PipeTest {
     }
 
     @AfterEach
-    void close() throws Exception {
+    void close() {
         if (rig != null) {
             rig.close();
         }

@@ -16,6 +16,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Locale;
 
 /**
  * A backend, sources of the family that fits it, and the waiting that tests do: one poll, one source at a time, and a
@@ -29,7 +30,7 @@ final class Rig implements AutoCloseable {
         NIO;
 
         Rig rig() {
-            String name = name().toLowerCase(java.util.Locale.ROOT);
+            String name = name().toLowerCase(Locale.ROOT);
             assumeTrue(
                     Backends.all().stream()
                             .anyMatch(provider -> provider.name().equals(name) && provider.refusal() == null),
@@ -135,9 +136,13 @@ final class Rig implements AutoCloseable {
     }
 
     @Override
-    public void close() throws Exception {
+    public void close() {
         while (!made.isEmpty()) {
-            made.pop().close();
+            try {
+                made.pop().close();
+            } catch (Exception e) {
+                throw new AssertionError("closing a source failed", e);
+            }
         }
         poll.close();
     }

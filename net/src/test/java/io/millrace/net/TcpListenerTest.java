@@ -33,7 +33,7 @@ class TcpListenerTest {
     }
 
     @AfterEach
-    void close() throws Exception {
+    void close() {
         if (rig != null) {
             rig.close();
         }
@@ -114,10 +114,10 @@ class TcpListenerTest {
     void theWildcardTakesBothFamiliesAndShowsIpv4PeersAsSuch() throws Exception {
         for (String wildcard : new String[] {"0.0.0.0", "::"}) {
             TcpListener listener =
-                    rig.keep(rig.net.listen(new InetSocketAddress(InetAddress.getByName(wildcard), 0), 16));
+                    rig.keep(rig.net.listen(new InetSocketAddress(InetAddress.ofLiteral(wildcard), 0), 16));
             int port = listener.localAddress().getPort();
             TcpStream client =
-                    rig.keep(rig.net.connect(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), port)));
+                    rig.keep(rig.net.connect(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), port)));
             TcpStream server = rig.accept(listener);
             rig.finishConnect(client);
 

@@ -35,7 +35,7 @@ class TcpStreamTest {
     }
 
     @AfterEach
-    void close() throws Exception {
+    void close() {
         if (rig != null) {
             rig.close();
         }
@@ -232,7 +232,7 @@ class TcpStreamTest {
 
     @Test
     void overIpv6Too() throws Exception {
-        InetAddress six = InetAddress.getByName("::1");
+        InetAddress six = InetAddress.ofLiteral("::1");
         TcpListener listener;
         try {
             listener = rig.keep(rig.net.listen(new InetSocketAddress(six, 0)));

@@ -316,6 +316,7 @@ public final class Poll implements AutoCloseable {
             for (SoftNode node = delays.pollDue(); node != null; node = delays.pollDue()) {
                 node.wheelKey = -1;
                 scheduleDelay(node, now);
+                node.enqueue();
             }
         }
         long next = delays.nanosUntilNext(now);
@@ -355,6 +356,7 @@ public final class Poll implements AutoCloseable {
             }
             if (SoftNode.hasDelay(word)) {
                 scheduleDelay(node, registry.clock.nanoTime());
+                word |= node.readiness(); // with what was due already
             }
             Terms terms = node.terms;
             if (terms == null || terms == node.spent || terms.visible(word & Bits.ALL) == 0) {

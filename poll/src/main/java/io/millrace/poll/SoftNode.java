@@ -205,7 +205,7 @@ final class SoftNode extends Node {
     }
 
     /**
-     * Makes ready what is due, and answers the time until the next delay of this node is.
+     * Makes ready what is due, and answers the time until the next delay of this node is. The caller has the poll look at the node.
      *
      * @return nanoseconds from {@code now}, or negative if nothing is delayed any more
      */
@@ -238,7 +238,6 @@ final class SoftNode extends Node {
                 return;
             }
             if (WORD.compareAndSet(this, before, (before | still) & ~(still << DELAYED_SHIFT))) {
-                enqueue();
                 return;
             }
         }

@@ -79,8 +79,8 @@ public class DeliveryLincheckTest {
                 .actorsPerThread(2)
                 .actorsBefore(0)
                 .actorsAfter(0)
-                .iterations(25)
-                .invocationsPerIteration(500)
+                .iterations(15)
+                .invocationsPerIteration(Effort.times(250))
                 .checkObstructionFreedom(true)
                 .check(DeliveryLincheckTest.class);
     }

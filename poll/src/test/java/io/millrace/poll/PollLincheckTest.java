@@ -1,5 +1,8 @@
 package io.millrace.poll;
 
+import static io.millrace.poll.Interleaved.expect;
+import static io.millrace.poll.Interleaved.together;
+
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jetbrains.lincheck.Lincheck;
@@ -12,7 +15,7 @@ import org.junit.jupiter.api.Test;
  */
 @Tag("lincheck")
 class PollLincheckTest {
-    private static final int INTERLEAVINGS = 1_000;
+    private static final int INTERLEAVINGS = Effort.times(200);
 
     @Test
     void aSetWakesASleepingPoll_mio15() {
@@ -139,22 +142,5 @@ class PollLincheckTest {
         Registration registration = new Registration();
         poll.register(registration, 7, Interest.READABLE, trigger);
         return registration;
-    }
-
-    private static void together(Runnable one, Runnable other) {
-        Thread thread = new Thread(one);
-        thread.start();
-        other.run();
-        try {
-            thread.join();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    private static void expect(boolean condition, String otherwise) {
-        if (!condition) {
-            throw new AssertionError(otherwise);
-        }
     }
 }

@@ -68,8 +68,8 @@ public class ReadinessQueueLincheckTest {
                 .actorsPerThread(2)
                 .actorsBefore(1)
                 .actorsAfter(1)
-                .iterations(20)
-                .invocationsPerIteration(500)
+                .iterations(15)
+                .invocationsPerIteration(Effort.times(250))
                 .checkObstructionFreedom(true)
                 .check(ReadinessQueueLincheckTest.class);
     }

@@ -65,8 +65,8 @@ public class SoftNodeLincheckTest {
                 .actorsPerThread(2)
                 .actorsBefore(1)
                 .actorsAfter(1)
-                .iterations(25)
-                .invocationsPerIteration(500)
+                .iterations(15)
+                .invocationsPerIteration(Effort.times(250))
                 .checkObstructionFreedom(true)
                 .check(SoftNodeLincheckTest.class);
     }

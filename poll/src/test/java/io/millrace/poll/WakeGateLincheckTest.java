@@ -29,7 +29,7 @@ class WakeGateLincheckTest {
 
     @Test
     void theSleeperFindsTheWorkOrOneWakerFindsTheSleeper_mio15_tip5() {
-        Lincheck.runConcurrentTest(3_000, () -> {
+        Lincheck.runConcurrentTest(Effort.times(500), () -> {
             WakeGate gate = new WakeGate();
             Kernel kernel = new Kernel();
             AtomicInteger work = new AtomicInteger();

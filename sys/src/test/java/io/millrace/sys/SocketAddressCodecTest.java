@@ -25,10 +25,10 @@ class SocketAddressCodecTest {
 
     @ParameterizedTest
     @EnumSource(Os.class)
-    void anIpv4AddressTakes16Bytes(Os os) throws Exception {
+    void anIpv4AddressTakes16Bytes(Os os) {
         String family = os.isBsd() ? "1002" : shorts(2);
 
-        String bytes = encode(os, SocketAddressCodec.INET, InetAddress.getByName("127.0.0.1"));
+        String bytes = encode(os, SocketAddressCodec.INET, InetAddress.ofLiteral("127.0.0.1"));
 
         assertThat(bytes).isEqualTo(family + "1b58" + V4 + "0000000000000000");
     }
@@ -45,9 +45,9 @@ class SocketAddressCodecTest {
 
     @ParameterizedTest
     @EnumSource(Os.class)
-    void onAnIpv6SocketAnIpv4AddressIsMappedAndItsWildcardIsThatOfIpv6(Os os) throws Exception {
-        String mapped = encode(os, inet6(os), InetAddress.getByName("127.0.0.1"));
-        String wildcard = encode(os, inet6(os), InetAddress.getByName("0.0.0.0"));
+    void onAnIpv6SocketAnIpv4AddressIsMappedAndItsWildcardIsThatOfIpv6(Os os) {
+        String mapped = encode(os, inet6(os), InetAddress.ofLiteral("127.0.0.1"));
+        String wildcard = encode(os, inet6(os), InetAddress.ofLiteral("0.0.0.0"));
 
         assertThat(mapped).isEqualTo(family6(os) + "1b58" + "00000000" + "00000000000000000000ffff" + V4 + "00000000");
         assertThat(wildcard).isEqualTo(family6(os) + "1b58" + "00000000" + "0".repeat(32) + "00000000");
@@ -55,11 +55,11 @@ class SocketAddressCodecTest {
 
     @ParameterizedTest
     @EnumSource(Os.class)
-    void whatWasWrittenIsReadBack(Os os) throws Exception {
+    void whatWasWrittenIsReadBack(Os os) {
         SocketAddressCodec codec = SocketAddressCodec.of(os);
         for (String name : new String[] {"127.0.0.1", "255.255.255.255", "::1", "2001:db8::1", "::"}) {
             for (int port : new int[] {0, 1, 7000, 65535}) {
-                InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(name), port);
+                InetSocketAddress address = new InetSocketAddress(InetAddress.ofLiteral(name), port);
                 codec.encode(address, codec.familyOf(address.getAddress()), memory, 8);
 
                 assertThat(codec.decode(memory, 8)).isEqualTo(address);
@@ -69,9 +69,9 @@ class SocketAddressCodecTest {
 
     @ParameterizedTest
     @EnumSource(Os.class)
-    void aMappedAddressIsReadAsIpv4(Os os) throws Exception {
+    void aMappedAddressIsReadAsIpv4(Os os) {
         SocketAddressCodec codec = SocketAddressCodec.of(os);
-        InetSocketAddress address = new InetSocketAddress(InetAddress.getByName("10.1.2.3"), 80);
+        InetSocketAddress address = new InetSocketAddress(InetAddress.ofLiteral("10.1.2.3"), 80);
         codec.encode(address, codec.inet6(), memory, 0);
 
         InetSocketAddress read = codec.decode(memory, 0);

@@ -159,6 +159,7 @@ public abstract class DelayContract extends PollContract {
         source.delayReadiness(Readiness.READABLE, Duration.ofSeconds(-1));
         assertThat(pollNow()).hasSize(1);
 
+        source.unsetReadiness(Readiness.READABLE);
         source.delayReadiness(Readiness.WRITABLE, Duration.ofSeconds(Long.MAX_VALUE));
         clock.advance(Duration.ofDays(10_000));
         assertThat(pollNow()).isEmpty();

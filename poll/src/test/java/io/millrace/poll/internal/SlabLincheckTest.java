@@ -1,5 +1,6 @@
 package io.millrace.poll.internal;
 
+import io.millrace.poll.Effort;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
@@ -62,8 +63,8 @@ public class SlabLincheckTest {
                 .actorsPerThread(2)
                 .actorsBefore(2)
                 .actorsAfter(1)
-                .iterations(30)
-                .invocationsPerIteration(400)
+                .iterations(15)
+                .invocationsPerIteration(Effort.times(250))
                 .check(SlabLincheckTest.class);
     }
 
