@@ -1,7 +1,7 @@
 package io.millrace.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.millrace.poll.Interest;
 import io.millrace.poll.Trigger;
@@ -93,7 +93,8 @@ class EdgesTest {
         }
         rig.poll.register(pipe.source(), 7, Interest.READABLE, Trigger.EDGE);
         assertThat(rig.reports(Rig.DEADLINE)).isTrue();
-        assumeThat(pipe.source().tryRead(ByteBuffer.allocate(1 << 20))).isEqualTo(64 << 10);
+        int read = pipe.source().tryRead(ByteBuffer.allocate(1 << 20));
+        assumeTrue(read == 64 << 10, () -> "pipes hold " + read + " bytes here");
 
         pipe.sink().tryWrite(TcpStreamTest.ascii("x"));
         boolean newBytesAreAnEdge = backend == Rig.Backend.EPOLL;

@@ -315,8 +315,7 @@ public final class Poll implements AutoCloseable {
         if (delays.advance(now) > 0) {
             for (SoftNode node = delays.pollDue(); node != null; node = delays.pollDue()) {
                 node.wheelKey = -1;
-                scheduleDelay(node, now);
-                node.enqueue();
+                scheduleDelay(node, now, true);
             }
         }
         long next = delays.nanosUntilNext(now);
@@ -329,8 +328,8 @@ public final class Poll implements AutoCloseable {
     }
 
     /** Fires what is due of a node's delays and puts the rest into the wheel, in the place of what was there. */
-    private void scheduleDelay(SoftNode node, long now) {
-        long left = node.fireDue(now);
+    private void scheduleDelay(SoftNode node, long now, boolean enqueue) {
+        long left = node.fireDue(now, enqueue);
         if (node.wheelKey >= 0) {
             delays.cancel(node.wheelKey);
             node.wheelKey = -1;
@@ -355,7 +354,7 @@ public final class Poll implements AutoCloseable {
                 continue;
             }
             if (SoftNode.hasDelay(word)) {
-                scheduleDelay(node, registry.clock.nanoTime());
+                scheduleDelay(node, registry.clock.nanoTime(), false);
                 word |= node.readiness(); // with what was due already
             }
             Terms terms = node.terms;

@@ -205,11 +205,12 @@ final class SoftNode extends Node {
     }
 
     /**
-     * Makes ready what is due, and answers the time until the next delay of this node is. The caller has the poll look at the node.
+     * Makes ready what is due, and answers the time until the next delay of this node is.
      *
+     * @param enqueue whether the poll has yet to look at the node, or is doing so
      * @return nanoseconds from {@code now}, or negative if nothing is delayed any more
      */
-    synchronized long fireDue(long now) {
+    synchronized long fireDue(long now, boolean enqueue) {
         long[] due = dueAt;
         if (due == null) {
             return -1;
@@ -225,20 +226,22 @@ final class SoftNode extends Node {
                 soonest = left;
             }
         }
-        fire(fire);
+        if (fire(fire) && enqueue) {
+            enqueue();
+        }
         return soonest;
     }
 
     /** Like {@link #set}, but only for bits that are still delayed: an immediate set or a deregister came first otherwise. */
-    private void fire(int bits) {
+    private boolean fire(int bits) {
         for (; ; ) {
             int before = word;
             int still = bits & (before & DELAYED) >>> DELAYED_SHIFT;
             if (still == 0 || (before & CLOSED) != 0) {
-                return;
+                return false;
             }
             if (WORD.compareAndSet(this, before, (before | still) & ~(still << DELAYED_SHIFT))) {
-                return;
+                return true;
             }
         }
     }
