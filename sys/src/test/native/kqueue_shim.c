@@ -4,7 +4,7 @@
  * A kqueue for Linux over epoll: as much of it as KqueueSelector uses, so that the selector can be tested here. Not for
  * production. Compile with: gcc -shared -fPIC -O2 -pthread -o libkqueue_shim.so kqueue_shim.c
  *
- * - struct kevent as in libkqueue: 32 bytes, EVFILT_USER is -11.
+ * - struct kevent as in libkqueue: 32 bytes, EVFILT_USER is -11; with -DMACOS or -DFREEBSD as there.
  * - A kqueue is one epoll descriptor, so that close(2) frees it. Its memory is freed when its number comes back.
  * - epoll takes a descriptor once, a kqueue has two filters on it: EVFILT_WRITE watches a dup. EV_DELETE closes the dup.
  * - EV_CLEAR is EPOLLET, EV_DISPATCH is EPOLLONESHOT. As on FreeBSD, EV_ADD of a filter that exists evaluates it again and
@@ -29,7 +29,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EVFILT_READ = -1, EVFILT_WRITE = -2, EVFILT_USER = -11 };
+#ifdef MACOS
+enum { EVFILT_USER = -10 };
+#else
+enum { EVFILT_USER = -11 };
+#endif
+enum { EVFILT_READ = -1, EVFILT_WRITE = -2 };
 enum { EV_ADD = 0x1, EV_DELETE = 0x2, EV_CLEAR = 0x20, EV_RECEIPT = 0x40, EV_DISPATCH = 0x80 };
 enum { EV_ERROR = 0x4000, EV_EOF = 0x8000, NOTE_TRIGGER = 0x01000000 };
 enum { MAX_QUEUES = 1 << 16, MAX_BATCH = 256, KEPT_FLAGS = EV_CLEAR | EV_DISPATCH };
@@ -42,6 +47,9 @@ struct kevent {
     uint32_t fflags;
     intptr_t data;
     void *udata;
+#ifdef FREEBSD
+    uint64_t ext[4];
+#endif
 };
 
 /* A filter. Its serial number travels through epoll and tells a late event of a filter that was deleted. */

@@ -67,7 +67,9 @@ class BackendsPresentTest {
         assumeThat(System.getProperty("test"))
                 .as("-Dtest chooses some tests, so nobody expects all of them")
                 .isNull();
-        assertThat(RunLedger.isEmpty()).as("nothing was written down: did this test run first?").isFalse();
+        assertThat(RunLedger.isEmpty())
+                .as("nothing was written down: did this test run first?")
+                .isFalse();
         for (Class<?> backend : BACKENDS) {
             for (Class<?> suite : suites()) {
                 assertThat(RunLedger.run(backend, suite))

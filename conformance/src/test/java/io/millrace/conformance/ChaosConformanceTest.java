@@ -22,7 +22,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @DisplayName("tip-2: the suite on a hostile backend from outside the library")
 @ExtendWith({RunLedger.class, ChaosSeed.class})
 class ChaosConformanceTest {
-    private static final TestedBackend BACKEND = TestedBackend.named(ChaosProvider.NAME).thatDisturbs();
+    private static final TestedBackend BACKEND =
+            TestedBackend.named(ChaosProvider.NAME).thatDisturbs();
 
     @Nested
     class Sources extends SourcesContract {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,12 +56,14 @@ record KqueueShim(@Nullable Path library, String reason) {
     private static KqueueShim compile(Path library) {
         Process gcc;
         try {
-            gcc = new ProcessBuilder("gcc", "-shared", "-fPIC", "-O2", "-pthread", "-o", library.toString(), source())
+            gcc = new ProcessBuilder(
+                            "gcc", "-shared", "-fPIC", "-O2", "-pthread", flavor(), "-o", library.toString(), source())
                     .redirectErrorStream(true)
                     .start();
         } catch (IOException e) {
             return new KqueueShim(
-                    null, "There is no gcc (" + e.getMessage() + "). Install it: sudo apt-get install -y gcc libc6-dev");
+                    null,
+                    "There is no gcc (" + e.getMessage() + "). Install it: sudo apt-get install -y gcc libc6-dev");
         }
         try {
             String output = new String(gcc.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -77,9 +80,17 @@ record KqueueShim(@Nullable Path library, String reason) {
         }
     }
 
+    /** The layout that the selector will expect: see KqueueLayout. */
+    private static String flavor() {
+        return "-D" + System.getProperty("millrace.kqueue.flavor", "libkqueue").toUpperCase(Locale.ROOT);
+    }
+
     /** Tests run in the directory of their module or in that of the repository. */
     private static String source() {
         Path here = Path.of(SOURCE).toAbsolutePath();
-        return (Files.exists(here) ? here : Path.of("..", SOURCE).toAbsolutePath().normalize()).toString();
+        return (Files.exists(here)
+                        ? here
+                        : Path.of("..", SOURCE).toAbsolutePath().normalize())
+                .toString();
     }
 }

@@ -208,11 +208,15 @@ public final class TcpStream implements Io {
      * @return the address and port
      * @throws ClosedChannelException if the stream was closed before anybody asked
      * @throws IOException if the system refuses
+     * @throws IllegalStateException if the stream is not connected yet
      */
     public InetSocketAddress localAddress() throws IOException {
         InetSocketAddress known = local;
         if (known != null) {
             return known;
+        }
+        if (!connected) {
+            throw notConnected("tell the local address of");
         }
         try {
             InetSocketAddress asked = transport.localAddress();

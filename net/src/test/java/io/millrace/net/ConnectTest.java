@@ -84,6 +84,7 @@ class ConnectTest {
             assertThatThrownBy(() -> stream.tryWrite(ByteBuffer.allocate(1))).isInstanceOf(IllegalStateException.class);
             assertThatThrownBy(stream::shutdownOutput).isInstanceOf(IllegalStateException.class);
             assertThatThrownBy(stream::shutdownInput).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(stream::localAddress).isInstanceOf(IllegalStateException.class);
             assertThat(stream.toString()).contains("connecting");
         }
 

@@ -44,10 +44,7 @@ public final class Backends {
 
     private static Opened openBest() throws IOException {
         List<Passed> passedOver = new ArrayList<>();
-        for (SelectorProvider provider : builtIn()) {
-            if (provider == BuiltIn.KQUEUE && !Os.current().isBsd()) {
-                continue; // an emulation at best: only by name
-            }
+        for (SelectorProvider provider : byDefault()) {
             Refusal refusal = provider.refusal();
             if (refusal == null) {
                 return new Opened(provider.open(), provider.remark(), List.copyOf(passedOver));
@@ -79,6 +76,13 @@ public final class Backends {
         List<SelectorProvider> all = new ArrayList<>(builtIn());
         ServiceLoader.load(SelectorProvider.class).forEach(all::add);
         return all;
+    }
+
+    /** What is taken unasked, best first. A kqueue where the system has none is an emulation: only by name. */
+    static List<SelectorProvider> byDefault() {
+        return builtIn().stream()
+                .filter(provider -> provider != BuiltIn.KQUEUE || Os.current().isBsd())
+                .toList();
     }
 
     /** Best first. */

@@ -120,7 +120,8 @@ final class KqueueSelector implements Selector {
                             "To run it over an emulation, name a library by -D" + LIBRARY_PROPERTY + ".");
         }
         if (library.contains("/") && !Files.exists(Path.of(library))) {
-            return new Refusal("there is no file " + library, "Name an existing library by -D" + LIBRARY_PROPERTY + ".");
+            return new Refusal(
+                    "there is no file " + library, "Name an existing library by -D" + LIBRARY_PROPERTY + ".");
         }
         try {
             KqueueLayout.of(System.getProperty(KqueueLayout.FLAVOR_PROPERTY));
@@ -182,9 +183,8 @@ final class KqueueSelector implements Selector {
         }
         // Without a filter the kernel would never look at the descriptor.
         int probed = Posix.probe(CallState.current(), fd);
-        int error = probed < 0
-                ? -probed
-                : replace(fd, registration.key, 0, registration.interest, registration.trigger);
+        int error =
+                probed < 0 ? -probed : replace(fd, registration.key, 0, registration.interest, registration.trigger);
         if (error == 0) {
             registrations[fd] = registration;
         }
@@ -465,7 +465,13 @@ final class KqueueSelector implements Selector {
         }
 
         static int kevent(
-                CallState state, int kqueue, long changes, int changeCount, long events, int eventCount, long timespec) {
+                CallState state,
+                int kqueue,
+                long changes,
+                int changeCount,
+                long events,
+                int eventCount,
+                long timespec) {
             try {
                 return state.result((long) KEVENT.invokeExact(
                         state.segment,

@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 @DisplayName("tip-1: the layouts of struct kevent")
 class KqueueLayoutTest {
     /** ident, filter −2, flags 0x8061, fflags, data, udata. */
-    private static final String COMMON =
-            "88 77 66 55 44 33 22 11" + "fe ff" + "61 80" + "d4 c3 b2 a1" + "00 00 00 00 00 00 00 00" + "f8 e7 d6 c5 b4 a3 92 81";
+    private static final String COMMON = "88 77 66 55 44 33 22 11" + "fe ff" + "61 80" + "d4 c3 b2 a1"
+            + "00 00 00 00 00 00 00 00" + "f8 e7 d6 c5 b4 a3 92 81";
 
     private static final String EXT = "00 00 00 00 00 00 00 00".repeat(4);
     /** What lies behind the struct, and what was in it before. */
@@ -66,8 +66,8 @@ class KqueueLayoutTest {
 
     @Test
     void everyFieldIsReadFromItsPlace() {
-        String kevent =
-                "07 00 00 00 00 00 00 00" + "ff ff" + "80 80" + "36 00 00 80" + "ef cd ab 89 67 45 23 f1" + "05 00 00 00 02 00 00 80";
+        String kevent = "07 00 00 00 00 00 00 00" + "ff ff" + "80 80" + "36 00 00 80" + "ef cd ab 89 67 45 23 f1"
+                + "05 00 00 00 02 00 00 80";
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment memory = junk(arena);
             memory.copyFrom(MemorySegment.ofArray(bytes(kevent, 32)));
@@ -113,12 +113,11 @@ class KqueueLayoutTest {
 
     @Test
     void withoutAFlavorItIsTheSystemsOwn() {
-        KqueueLayout expected =
-                switch (Os.current()) {
-                    case MACOS -> MACOS;
-                    case FREEBSD -> FREEBSD;
-                    default -> LIBKQUEUE;
-                };
+        KqueueLayout expected = switch (Os.current()) {
+            case MACOS -> MACOS;
+            case FREEBSD -> FREEBSD;
+            default -> LIBKQUEUE;
+        };
         assertThat(KqueueLayout.of(null)).isSameAs(expected);
     }
 

@@ -8,6 +8,7 @@ import static io.millrace.sys.Bits.READABLE;
 import static io.millrace.sys.Bits.READ_CLOSED;
 import static io.millrace.sys.Bits.WRITABLE;
 import static io.millrace.sys.Bits.WRITE_CLOSED;
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -24,7 +25,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -48,8 +52,9 @@ class KqueueSelectorTest {
 
     @BeforeAll
     static void emulate() {
-        assumeTrue(Os.current().isBsd() || KqueueShim.install(), () -> KqueueShim.built()
-                .reason());
+        assumeTrue(
+                Os.current().isBsd() || KqueueShim.install(),
+                () -> KqueueShim.built().reason());
     }
 
     @BeforeEach
@@ -145,6 +150,38 @@ class KqueueSelectorTest {
             assertThat(selector.await(0, 1)).isEqualTo(1);
             assertThat(selector.await(0, 1)).isZero();
             assertNothing();
+        }
+
+        /** The event of a former arming must not use up the present one. */
+        @Test
+        void oneShotThatIsModifiedWhileItsEventIsOnItsWayIsNotLost() throws Exception {
+            Descriptor[] pair = socketPair();
+            Semaphore readable = new Semaphore(0);
+            AtomicBoolean stop = new AtomicBoolean();
+            selector.add(pair[0], KEY, 0, ONESHOT);
+            FutureTask<Void> waiting = elsewhere(() -> {
+                while (!stop.get()) {
+                    if (selector.await(-1, 8) == 1 && (selector.readiness(0) & READABLE) != 0) {
+                        readable.release();
+                    }
+                }
+                return null;
+            });
+            try {
+                for (int i = 0; i < 2000; i++) {
+                    selector.modify(pair[0], KEY, BOTH, ONESHOT); // writable: an event comes at once
+                    selector.modify(pair[0], KEY, READABLE, ONESHOT);
+                    write(pair[1]);
+                    assertThat(readable.tryAcquire(5, SECONDS))
+                            .as("round %d", i)
+                            .isTrue();
+                    read(pair[0]);
+                }
+            } finally {
+                stop.set(true);
+                selector.wake();
+                waiting.get(10, SECONDS);
+            }
         }
 
         @Test
@@ -243,7 +280,8 @@ class KqueueSelectorTest {
             for (int interest : new int[] {READABLE, WRITABLE, BOTH, 0}) {
                 assertThatThrownBy(() -> selector.add(foreign, KEY, interest, LEVEL))
                         .isInstanceOfSatisfying(
-                                ErrnoException.class, e -> assertThat(e.is(Errno.EBADF)).isTrue());
+                                ErrnoException.class,
+                                e -> assertThat(e.is(Errno.EBADF)).isTrue());
                 assertThat(foreign).hasToString("fd 987654 (0 in use)");
             }
         }
@@ -256,9 +294,57 @@ class KqueueSelectorTest {
             Descriptor same = new Descriptor(pipe[0].fd(), false);
             assertThatThrownBy(() -> selector.add(same, Key.of(1, 8), WRITABLE, LEVEL))
                     .isInstanceOfSatisfying(
-                            ErrnoException.class, e -> assertThat(e.is(Errno.EEXIST)).isTrue());
+                            ErrnoException.class,
+                            e -> assertThat(e.is(Errno.EEXIST)).isTrue());
             assertThat(same).hasToString("fd " + pipe[0].fd() + " (0 in use)");
             assertOne(READABLE);
+        }
+
+        @Test
+        void aFileThatTheKernelRefusesIsRefusedAndReleased() throws IOException {
+            assumeTrue(Os.current() == Os.LINUX, "a kqueue takes regular files");
+            Descriptor file = regularFile();
+            for (int interest : new int[] {READABLE, WRITABLE, BOTH}) {
+                assertThatThrownBy(() -> selector.add(file, KEY, interest, LEVEL))
+                        .isInstanceOfSatisfying(
+                                ErrnoException.class,
+                                e -> assertThat(e.is(Errno.EPERM)).isTrue());
+            }
+            assertThat(file).hasToString("fd " + file.fd() + " (0 in use)");
+            assertThatThrownBy(() -> selector.modify(file, KEY, READABLE, LEVEL))
+                    .as("nothing was registered")
+                    .isInstanceOf(ErrnoException.class);
+        }
+
+        @Test
+        void aRefusedModifyIsReportedAndChangesNothing() throws IOException {
+            assumeTrue(Os.current() == Os.LINUX, "a kqueue takes regular files");
+            Descriptor file = regularFile();
+            selector.add(file, KEY, 0, LEVEL);
+            assertThatThrownBy(() -> selector.modify(file, KEY, BOTH, LEVEL))
+                    .isInstanceOfSatisfying(
+                            ErrnoException.class,
+                            e -> assertThat(e.is(Errno.EPERM)).isTrue());
+            assertNothing();
+            selector.modify(file, KEY, 0, EDGE);
+            selector.remove(file, KEY);
+            assertThat(file).hasToString("fd " + file.fd() + " (0 in use)");
+        }
+
+        @Test
+        void aNumberThatSomebodyClosedIsRemovedQuietly() throws IOException {
+            int[] ends = new int[2];
+            assertThat(Posix.pipe(state, ends)).isZero();
+            Descriptor adopted = new Descriptor(ends[1], false);
+            selector.add(adopted, KEY, BOTH, LEVEL);
+            Posix.close(state, ends[1]);
+            assertThatThrownBy(() -> selector.modify(adopted, KEY, WRITABLE, LEVEL))
+                    .isInstanceOfSatisfying(
+                            ErrnoException.class,
+                            e -> assertThat(e.is(Errno.EBADF)).isTrue());
+            selector.remove(adopted, KEY);
+            assertThat(adopted).hasToString("fd " + ends[1] + " (0 in use)");
+            Posix.close(state, ends[0]);
         }
 
         @Test
@@ -273,10 +359,9 @@ class KqueueSelectorTest {
         void anotherThreadAddsDuringAWait() throws Exception {
             Descriptor[] pipe = pipe();
             write(pipe[1]);
-            FutureTask<Integer> waiting = new FutureTask<>(() -> selector.await(-1, 8));
-            Thread.ofPlatform().start(waiting);
+            FutureTask<Integer> waiting = awaitElsewhere();
             selector.add(pipe[0], KEY, READABLE, LEVEL);
-            assertThat(waiting.get()).isEqualTo(1);
+            assertThat(waiting.get(10, SECONDS)).isEqualTo(1);
             assertThat(selector.key(0)).isEqualTo(KEY);
         }
 
@@ -285,10 +370,9 @@ class KqueueSelectorTest {
             Descriptor[] pipe = pipe();
             write(pipe[1]);
             selector.add(pipe[0], KEY, 0, LEVEL);
-            FutureTask<Integer> waiting = new FutureTask<>(() -> selector.await(-1, 8));
-            Thread.ofPlatform().start(waiting);
+            FutureTask<Integer> waiting = awaitElsewhere();
             selector.modify(pipe[0], KEY, READABLE, ONESHOT);
-            assertThat(waiting.get()).isEqualTo(1);
+            assertThat(waiting.get(10, SECONDS)).isEqualTo(1);
         }
     }
 
@@ -347,7 +431,9 @@ class KqueueSelectorTest {
                 assertThat(some).hasSizeBetween(1, 3);
                 some.forEach((key, bits) -> seen.merge(key, bits, (left, right) -> left | right));
             }
-            assertThat(seen).hasSize(10).allSatisfy((key, bits) -> assertThat(bits).isEqualTo(BOTH));
+            assertThat(seen)
+                    .hasSize(10)
+                    .allSatisfy((key, bits) -> assertThat(bits).isEqualTo(BOTH));
         }
 
         @Test
@@ -418,7 +504,8 @@ class KqueueSelectorTest {
             assertThat(KqueueSelector.translate(read, eof, 54)).isEqualTo(READABLE | READ_CLOSED | ERROR);
             assertThat(KqueueSelector.translate(write, eof, 61)).isEqualTo(WRITABLE | WRITE_CLOSED | ERROR);
             assertThat(KqueueSelector.translate(read, 0, 1)).isEqualTo(READABLE);
-            assertThat(KqueueSelector.translate(write, KqueueLayout.EV_ERROR, 0)).isEqualTo(WRITABLE | ERROR);
+            assertThat(KqueueSelector.translate(write, KqueueLayout.EV_ERROR, 0))
+                    .isEqualTo(WRITABLE | ERROR);
         }
 
         @Test
@@ -455,9 +542,10 @@ class KqueueSelectorTest {
         }
 
         @Test
-        void theLongestTimeoutIsAccepted() throws IOException {
+        void theLongestTimeoutIsAccepted() throws Exception {
+            FutureTask<Integer> waiting = elsewhere(() -> selector.await(Long.MAX_VALUE, 8));
             selector.wake();
-            assertThat(selector.await(Long.MAX_VALUE, 8)).isZero();
+            assertThat(waiting.get(10, SECONDS)).isZero();
         }
     }
 
@@ -466,28 +554,27 @@ class KqueueSelectorTest {
     class Waking {
         @Test
         void aWakeEndsTheCurrentWait() throws Exception {
-            FutureTask<Integer> waiting = new FutureTask<>(() -> selector.await(-1, 8));
-            Thread.ofPlatform().start(waiting);
+            FutureTask<Integer> waiting = awaitElsewhere();
             selector.wake();
-            assertThat(waiting.get()).isZero();
+            assertThat(waiting.get(10, SECONDS)).isZero();
         }
 
         @Test
-        void wakesBeforeAWaitCoalesce() throws IOException {
+        void wakesBeforeAWaitCoalesce() throws Exception {
             for (int i = 0; i < 1000; i++) {
                 selector.wake();
             }
-            assertThat(selector.await(-1, 8)).isZero();
+            assertThat(awaitElsewhere().get(10, SECONDS)).isZero();
             long start = System.nanoTime();
             assertThat(selector.await(20 * MILLI, 8)).isZero();
             assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(20 * MILLI);
         }
 
         @Test
-        void everyWakeIsANewOne() throws IOException {
+        void everyWakeIsANewOne() throws Exception {
             for (int i = 0; i < 100; i++) {
                 selector.wake();
-                assertThat(selector.await(-1, 1)).isZero();
+                assertThat(awaitElsewhere().get(10, SECONDS)).isZero();
             }
         }
 
@@ -556,7 +643,8 @@ class KqueueSelectorTest {
         void theKqueueIsNotInherited() throws IOException {
             assumeTrue(Os.current() == Os.LINUX, "reads /proc/self/fdinfo");
             String fd = selector.toString().replaceAll(".*fd (\\d+) .*", "$1");
-            String flags = Files.readString(Path.of("/proc/self/fdinfo", fd)).replaceAll("(?s).*flags:\\s*(\\d+).*", "$1");
+            String flags =
+                    Files.readString(Path.of("/proc/self/fdinfo", fd)).replaceAll("(?s).*flags:\\s*(\\d+).*", "$1");
             assertThat(Integer.parseInt(flags, 8) & 0x80000).isNotZero();
         }
     }
@@ -574,6 +662,7 @@ class KqueueSelectorTest {
         @Test
         void onLinuxItIsNeverTheDefault() throws IOException {
             assumeTrue(Os.current() == Os.LINUX, "the default on BSD");
+            assertThat(Backends.byDefault()).extracting(SelectorProvider::name).containsExactly("epoll", "poll", "nio");
             try (Selector chosen = Backends.open(null, "").selector()) {
                 assertThat(chosen.name()).isEqualTo("epoll");
             }
@@ -590,9 +679,11 @@ class KqueueSelectorTest {
         @Test
         void aMissingLibraryAndAWrongFlavorAreNamed() {
             assertThat(refusalWith(KqueueSelector.LIBRARY_PROPERTY, "/nowhere/libkqueue.so"))
-                    .contains("there is no file /nowhere/libkqueue.so. Name an existing library by -Dmillrace.kqueue.library.");
+                    .contains("there is no file /nowhere/libkqueue.so. Name an existing library by"
+                            + " -Dmillrace.kqueue.library.");
             assertThat(refusalWith(KqueueLayout.FLAVOR_PROPERTY, "hurd"))
-                    .contains("there is no kqueue flavor hurd; there are macos, freebsd, libkqueue. Name one of them by");
+                    .contains(
+                            "there is no kqueue flavor hurd; there are macos, freebsd, libkqueue. Name one of them by");
         }
 
         private String refusalWith(String property, String value) {
@@ -617,7 +708,18 @@ class KqueueSelectorTest {
         }
     }
 
-    // ---- What a wait found ----
+    // ---- Waiting ----
+
+    /** For waits that would never end if the selector were wrong: a native wait cannot be interrupted. */
+    private FutureTask<Integer> awaitElsewhere() {
+        return elsewhere(() -> selector.await(-1, 8));
+    }
+
+    private static <T> FutureTask<T> elsewhere(Callable<T> work) {
+        FutureTask<T> task = new FutureTask<>(work);
+        Thread.ofPlatform().daemon().start(task);
+        return task;
+    }
 
     private void assertOne(int bits) throws IOException {
         assertThat(await(8)).isEqualTo(Map.of(KEY, bits));
@@ -664,6 +766,18 @@ class KqueueSelectorTest {
                 Posix.setNonBlockingAndCloseOnExec(state, end.fd());
             }
             return ends;
+        } catch (Throwable thrown) {
+            throw Native.unexpected(thrown);
+        }
+    }
+
+    private Descriptor regularFile() {
+        try (Arena arena = Arena.ofConfined()) {
+            long name = arena.allocateFrom("millrace").address();
+            int fd = state.result((long) Native.link("memfd_create", 2).invokeExact(state.segment, name, 0L));
+            Descriptor file = new Descriptor(fd, false);
+            opened.add(file);
+            return file;
         } catch (Throwable thrown) {
             throw Native.unexpected(thrown);
         }

@@ -177,12 +177,12 @@ public abstract class BadInputContract extends PollContract {
                     .withMessageContaining("not " + capacity);
         }
         for (int size : new int[] {0, -1, Integer.MIN_VALUE}) {
-            assertThatIllegalArgumentException().as("capacity").isThrownBy(() -> Timer.builder()
-                    .capacity(size)
-                    .build());
-            assertThatIllegalArgumentException().as("slots").isThrownBy(() -> Timer.builder()
-                    .slots(size)
-                    .build());
+            assertThatIllegalArgumentException()
+                    .as("capacity")
+                    .isThrownBy(() -> Timer.builder().capacity(size).build());
+            assertThatIllegalArgumentException()
+                    .as("slots")
+                    .isThrownBy(() -> Timer.builder().slots(size).build());
         }
         for (Duration tick : List.of(Duration.ZERO, Duration.ofNanos(-1))) {
             assertThatIllegalArgumentException()
@@ -297,7 +297,8 @@ public abstract class BadInputContract extends PollContract {
     void unknownKeys() {
         Timer<String> timer = closing(Timer.create());
         long real = timer.set(Duration.ofSeconds(1_000), "stays");
-        for (long key : new long[] {-1, 0, 1, Long.MAX_VALUE, Long.MIN_VALUE, 12_345_678_901L, ~real, real + (1L << 32)}) {
+        for (long key :
+                new long[] {-1, 0, 1, Long.MAX_VALUE, Long.MIN_VALUE, 12_345_678_901L, ~real, real + (1L << 32)}) {
             if (key != real) {
                 assertThat(timer.cancel(key)).as("key " + key).isNull();
                 assertThat(timer.reset(key, Duration.ZERO)).as("key " + key).isFalse();

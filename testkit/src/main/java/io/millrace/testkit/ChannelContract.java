@@ -63,8 +63,8 @@ public abstract class ChannelContract extends PollContract {
     @DisplayName("mio-20: a full channel hands the item back and stays readable")
     void aFullChannelHandsTheItemBack() {
         for (int capacity : new int[] {1, 2, 3, 8}) {
-            for (Channel<Integer> channel :
-                    List.of(Channel.<Integer>bounded(capacity), Channel.<Integer>over(new ArrayBlockingQueue<>(capacity)))) {
+            for (Channel<Integer> channel : List.of(
+                    Channel.<Integer>bounded(capacity), Channel.<Integer>over(new ArrayBlockingQueue<>(capacity)))) {
                 closing(channel);
                 poll.register(channel, TOKEN, Interest.READABLE, Trigger.LEVEL);
                 for (int i = 0; i < capacity; i++) {
@@ -286,7 +286,9 @@ public abstract class ChannelContract extends PollContract {
     @DisplayName("mio-32: senders are counted; after the last one there is no other")
     void sendersAreCounted() {
         Channel<String> channel = closing(Channel.unbounded());
-        assertThat(channel.send("the channel itself").isSent()).as("without a sender").isTrue();
+        assertThat(channel.send("the channel itself").isSent())
+                .as("without a sender")
+                .isTrue();
         List<Sender<String>> senders = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
             senders.add(channel.sender());

@@ -121,7 +121,8 @@ public abstract class ClosingContract extends PollContract {
                     source.close();
                     closedUpTo.set(i); // slots and generations are reused from here on
                     source.setReadiness(Readiness.READABLE);
-                    assertThat(late == null || late.thread().isAlive() || late.result()).isTrue();
+                    assertThat(late == null || late.thread().isAlive() || late.result())
+                            .isTrue();
                 }
             } finally {
                 done.set(true);
@@ -130,7 +131,9 @@ public abstract class ClosingContract extends PollContract {
         while (!owner.isDone()) {
             poll.poll(events, NOW);
             for (long closed = closedUpTo.get(); events.advance(); closed = closedUpTo.get()) {
-                assertThat(events.token()).as("token of an event; closed were those up to").isGreaterThan(closed);
+                assertThat(events.token())
+                        .as("token of an event; closed were those up to")
+                        .isGreaterThan(closed);
             }
         }
         owner.result();
@@ -162,7 +165,9 @@ public abstract class ClosingContract extends PollContract {
         while (!owner.isDone()) {
             poll.poll(events, NOW);
             for (long closed = closedUpTo.get(); events.advance(); closed = closedUpTo.get()) {
-                assertThat(events.token()).as("token of an event; closed were those up to").isGreaterThan(closed);
+                assertThat(events.token())
+                        .as("token of an event; closed were those up to")
+                        .isGreaterThan(closed);
             }
         }
         owner.result();
@@ -172,7 +177,9 @@ public abstract class ClosingContract extends PollContract {
     @Test
     @DisplayName("mio-17, tip-14: closing gives every descriptor back, with sources registered or not")
     void everyDescriptorIsGivenBack() throws Exception {
-        assumeThat(OpenFiles.canBeCounted()).as("this system counts a process's descriptors").isTrue();
+        assumeThat(OpenFiles.canBeCounted())
+                .as("this system counts a process's descriptors")
+                .isTrue();
         openUseAndClose(); // whatever the JDK opens once and keeps
         Map<String, Integer> before = OpenFiles.count();
 
@@ -203,7 +210,9 @@ public abstract class ClosingContract extends PollContract {
     @Test
     @DisplayName("mio-17: a source closed before its poll is given back without another poll")
     void aClosedSourceIsGivenBackAtOnce() {
-        assumeThat(OpenFiles.canBeCounted()).as("this system counts a process's descriptors").isTrue();
+        assumeThat(OpenFiles.canBeCounted())
+                .as("this system counts a process's descriptors")
+                .isTrue();
         SocketPair first = SocketPair.connect(net());
         poll.register(first.left(), 1, Interest.READ_WRITE, Trigger.LEVEL);
         poll.poll(events, SOON);

@@ -102,7 +102,9 @@ public abstract class ControlContract extends PollContract {
         // Whichever came first, its handler removes the other one.
         poll.deregister(events.token() == OLD ? source : socket);
 
-        assertThat(events.advance()).as("the second of two events, whose source is gone").isFalse();
+        assertThat(events.advance())
+                .as("the second of two events, whose source is gone")
+                .isFalse();
     }
 
     @Test
@@ -131,7 +133,9 @@ public abstract class ControlContract extends PollContract {
         poll.deregister(first);
         poll.register(second, NEW, Interest.READABLE.and(Interest.WRITABLE), Trigger.LEVEL);
 
-        assertThat(read(events)).as("the batch in which only the old owner was ready").isEmpty();
+        assertThat(read(events))
+                .as("the batch in which only the old owner was ready")
+                .isEmpty();
     }
 
     @Test

@@ -126,7 +126,9 @@ public abstract class FairnessContract extends PollContract {
         Set<Long> seen = new HashSet<>();
         int polls = 0;
         while (seen.size() < 300) {
-            assertThat(polls++).as("polls, with " + seen.size() + " seen").isLessThan(backend().patience(3));
+            assertThat(polls++)
+                    .as("polls, with " + seen.size() + " seen")
+                    .isLessThan(backend().patience(3));
             int found = poll.poll(places, SOON);
             assertThat(found).isBetween(1, 128);
             read(places).forEach(event -> seen.add(event.token()));
@@ -146,7 +148,9 @@ public abstract class FairnessContract extends PollContract {
         while (seen.size() < 300) {
             assertThat(poll.poll(places, SOON)).isPositive();
             for (Event event : places) {
-                assertThat(seen.add(event.token())).as("token " + event.token() + " is new").isTrue();
+                assertThat(seen.add(event.token()))
+                        .as("token " + event.token() + " is new")
+                        .isTrue();
             }
         }
         assertThat(poll.poll(places, NOW)).isZero();
@@ -199,7 +203,9 @@ public abstract class FairnessContract extends PollContract {
                         seen = tokens(read(places)).contains(PIPE);
                     }
                 });
-                assertThat(found.result()).as("the pipe was seen, with " + capacity + " places").isTrue();
+                assertThat(found.result())
+                        .as("the pipe was seen, with " + capacity + " places")
+                        .isTrue();
             }
         } finally {
             stop.set(true);

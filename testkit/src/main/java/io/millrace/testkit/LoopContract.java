@@ -47,7 +47,8 @@ public abstract class LoopContract extends PollContract {
     }
 
     @Test
-    @DisplayName("mio-25: a turn is a poll, ready for each event, then one tick; timers and channels come through ready too")
+    @DisplayName(
+            "mio-25: a turn is a poll, ready for each event, then one tick; timers and channels come through ready too")
     void oneTurn() {
         ManualClock clock = new ManualClock();
         poll = open(builder().clock(clock));

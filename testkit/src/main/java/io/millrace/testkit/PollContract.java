@@ -208,7 +208,9 @@ public abstract class PollContract {
         Readiness seen = Readiness.NONE;
         while (!seen.contains(wanted)) {
             Duration left = SOON.minusNanos(System.nanoTime() - start);
-            assertThat(left).as("token " + token + " was seen with " + seen + ", not with " + wanted).isPositive();
+            assertThat(left)
+                    .as("token " + token + " was seen with " + seen + ", not with " + wanted)
+                    .isPositive();
             for (Event event : poll(left)) {
                 if (event.token() == token) {
                     seen = seen.and(event.readiness());

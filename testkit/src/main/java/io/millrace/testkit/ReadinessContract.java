@@ -134,7 +134,9 @@ public abstract class ReadinessContract extends PollContract {
         assertThat(pollNow()).isEmpty();
 
         source.setReadiness(Readiness.READABLE);
-        assertThat(pollNow()).as("and comes not with what is inside").containsExactly(new Event(TOKEN, Readiness.READABLE));
+        assertThat(pollNow())
+                .as("and comes not with what is inside")
+                .containsExactly(new Event(TOKEN, Readiness.READABLE));
     }
 
     @Test

@@ -129,6 +129,8 @@ public abstract class ScaleContract extends PollContract {
             Bytes.drain(active.left());
         }
         boolean linear = backend().name().equals("poll");
-        assertThat(poll.report().remark().contains("linear")).as(poll.report().toString()).isEqualTo(linear);
+        assertThat(poll.report().remark().contains("linear"))
+                .as(poll.report().toString())
+                .isEqualTo(linear);
     }
 }

@@ -179,7 +179,9 @@ public abstract class SocketContract extends PollContract {
             pair.right().close();
 
             Readiness seen = awaitReadiness(TOKEN, Readiness.READABLE);
-            assertThat(seen.isReadClosed()).as("the hint, by " + trigger).isEqualTo(backend().hints());
+            assertThat(seen.isReadClosed())
+                    .as("the hint, by " + trigger)
+                    .isEqualTo(backend().hints());
             assertThat(Bytes.readOnce(pair.left(), 1)).isEqualTo(Io.EOF);
             poll.deregister(pair.left());
         }
@@ -217,7 +219,9 @@ public abstract class SocketContract extends PollContract {
             pair.right().close();
 
             Readiness seen = awaitReadiness(TOKEN, Readiness.READ_WRITE);
-            assertThat(seen.isError()).as("ERROR, by " + trigger).isEqualTo(backend().hints());
+            assertThat(seen.isError())
+                    .as("ERROR, by " + trigger)
+                    .isEqualTo(backend().hints());
             poll.deregister(pair.left());
         }
     }
@@ -236,7 +240,9 @@ public abstract class SocketContract extends PollContract {
 
             boolean reading = interest.equals(Interest.READABLE);
             Readiness seen = awaitReadiness(TOKEN, reading ? Readiness.READABLE : Readiness.WRITABLE);
-            assertThat(reading ? seen.isWritable() : seen.isReadable()).as("the other direction").isFalse();
+            assertThat(reading ? seen.isWritable() : seen.isReadable())
+                    .as("the other direction")
+                    .isFalse();
             poll.deregister(pair.left());
         }
     }

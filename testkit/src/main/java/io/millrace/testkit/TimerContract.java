@@ -23,7 +23,8 @@ public abstract class TimerContract extends PollContract {
     private static final long TOKEN = 4;
     private static final Duration TICK = Duration.ofMillis(100);
 
-    private final ManualClock clock = new ManualClock(Long.MAX_VALUE - Duration.ofHours(1).toNanos());
+    private final ManualClock clock =
+            new ManualClock(Long.MAX_VALUE - Duration.ofHours(1).toNanos());
     private Timer<String> timer;
 
     /**
@@ -223,7 +224,9 @@ public abstract class TimerContract extends PollContract {
         clock.advance(Duration.ofSeconds(2));
         assertThat(pollNow()).hasSize(1);
         assertThat(small.poll()).isEqualTo("a");
-        assertThat(small.set(Duration.ofSeconds(1), "c")).as("there is room again").isNotNegative();
+        assertThat(small.set(Duration.ofSeconds(1), "c"))
+                .as("there is room again")
+                .isNotNegative();
         assertThat(small.poll()).isEqualTo("b");
         assertThat(small.poll()).isNull();
     }
@@ -320,7 +323,8 @@ public abstract class TimerContract extends PollContract {
             long start = System.nanoTime();
             real.set(Duration.ofMillis(millis), millis);
             assertThat(pollSoon()).containsExactly(new Event(TOKEN, Readiness.READABLE));
-            assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(Duration.ofMillis(millis).toNanos());
+            assertThat(System.nanoTime() - start)
+                    .isGreaterThanOrEqualTo(Duration.ofMillis(millis).toNanos());
             assertThat(real.poll()).isEqualTo(millis);
         }
     }

@@ -66,7 +66,9 @@ public abstract class WaitingContract extends PollContract {
         for (long micros : new long[] {1, 50, 300, 999, 1_000, 1_001, 1_500, 2_999, 20_400}) {
             long start = System.nanoTime();
             assertThat(poll.poll(events, Duration.ofNanos(micros * 1_000))).isZero();
-            assertThat(System.nanoTime() - start).as("a wait of " + micros + " µs").isGreaterThanOrEqualTo(micros * 1_000);
+            assertThat(System.nanoTime() - start)
+                    .as("a wait of " + micros + " µs")
+                    .isGreaterThanOrEqualTo(micros * 1_000);
         }
     }
 
@@ -166,7 +168,9 @@ public abstract class WaitingContract extends PollContract {
             long before = poll.waits();
             assertThat(poll.poll(events, Duration.ofMillis(200))).isZero();
 
-            assertThat(poll.waits() - before).as(trigger + ": waits in 200 ms").isLessThanOrEqualTo(backend().patience(2));
+            assertThat(poll.waits() - before)
+                    .as(trigger + ": waits in 200 ms")
+                    .isLessThanOrEqualTo(backend().patience(2));
             poll.deregister(closed.left());
             poll.deregister(reset.left());
             poll.deregister(pipe.source());
@@ -186,7 +190,9 @@ public abstract class WaitingContract extends PollContract {
             for (int i = 0; i < 2; i++) {
                 long before = poll.waits();
                 assertThat(poll.poll(events, Duration.ofMillis(50))).isZero();
-                assertThat(poll.waits() - before).as(trigger + ": waits").isLessThanOrEqualTo(backend().patience(3));
+                assertThat(poll.waits() - before)
+                        .as(trigger + ": waits")
+                        .isLessThanOrEqualTo(backend().patience(3));
             }
 
             poll.reregister(pair.left(), TOKEN, Interest.READABLE, trigger);
