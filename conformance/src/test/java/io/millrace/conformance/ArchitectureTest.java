@@ -10,7 +10,6 @@ import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.library.Architectures.LayeredArchitecture;
 import com.tngtech.archunit.library.Architectures.LayeredArchitecture.LayerDependencySpecification;
 import java.io.IOException;
@@ -45,7 +44,7 @@ class ArchitectureTest {
             entry("cli", List.of("console", "server", "engine", "task", "net", "poll")));
 
     private static final JavaClasses CLASSES = new ClassFileImporter()
-            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .withImportOption(location -> !location.contains("/test-classes/"))
             .importPackages("io.millrace");
 
     @Test

@@ -81,7 +81,8 @@ public final class Backends {
     /** What is taken unasked, best first. A kqueue where the system has none is an emulation: only by name. */
     static List<SelectorProvider> byDefault() {
         return builtIn().stream()
-                .filter(provider -> provider != BuiltIn.KQUEUE || Os.current().isBsd())
+                .filter(provider ->
+                        !provider.equals(BuiltIn.KQUEUE) || Os.current().isBsd())
                 .toList();
     }
 
@@ -98,7 +99,7 @@ public final class Backends {
                         () -> probe(null, "kqueue", KqueueSelector::open),
                         KqueueSelector::open) {
                     @Override
-                    public @Nullable Refusal refusal() {
+                    public synchronized @Nullable Refusal refusal() {
                         Refusal missing = KqueueSelector.missing(); // not remembered: it depends on settings
                         return missing != null ? missing : super.refusal();
                     }

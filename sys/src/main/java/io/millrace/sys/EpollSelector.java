@@ -170,7 +170,7 @@ final class EpollSelector implements Selector {
     }
 
     private int awaitMillis(long timeoutNanos, int maxEvents) {
-        return Calls.wait(waitState, epoll.fd(), events, maxEvents, Posix.ceilMillis(timeoutNanos));
+        return Calls.wait(waitState, epoll.fd(), events, maxEvents, Millis.ceil(timeoutNanos));
     }
 
     @Override

@@ -121,7 +121,7 @@ final class NioSelector extends EmulatingSelector {
                 selector.selectNow(gather);
             } else {
                 // NIO's 0 means for ever.
-                selector.select(gather, timeoutNanos < 0 ? 0 : Math.max(1, Posix.ceilMillis(timeoutNanos)));
+                selector.select(gather, timeoutNanos < 0 ? 0 : Math.max(1, Millis.ceil(timeoutNanos)));
             }
         } finally {
             if (interrupted) {

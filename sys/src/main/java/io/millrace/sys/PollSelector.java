@@ -98,7 +98,7 @@ final class PollSelector extends EmulatingSelector {
 
     @Override
     void block(long timeoutNanos) throws IOException {
-        found = Posix.poll(state, table, size, Posix.ceilMillis(timeoutNanos));
+        found = Posix.poll(state, table, size, Millis.ceil(timeoutNanos));
         if (found < 0) {
             int error = -found;
             found = 0;

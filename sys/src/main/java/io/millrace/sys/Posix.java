@@ -139,15 +139,6 @@ final class Posix {
         MEMORY.set(ValueLayout.JAVA_LONG_UNALIGNED, address, value);
     }
 
-    /** Milliseconds for poll(2) and epoll_wait(2): rounded up, so that no wait ends early. */
-    static int ceilMillis(long nanos) {
-        if (nanos < 0) {
-            return -1;
-        }
-        long millis = nanos / 1_000_000 + (nanos % 1_000_000 == 0 ? 0 : 1);
-        return (int) Math.min(millis, Integer.MAX_VALUE);
-    }
-
     private static final class Fcntl {
         static final MethodHandle FCNTL = Native.linkVariadic("fcntl", 3, 2);
     }

@@ -17,7 +17,7 @@ import java.io.IOException;
  * <p><b>Wait.</b> One thread at a time. {@link #await} returns the number of events; {@link #key} and {@link #readiness} read
  * them until the next wait. More ready sources than {@code maxEvents} are served by later waits, none starved. An
  * interrupted system call is zero events. {@link #wake} makes the current wait return, or the next one if there is none;
- * wakes coalesce and are themselves no events. After {@code close} it does nothing.
+ * wakes coalesce. A backend may show one as an event with {@link Key#WAKE}, which belongs to no source. After {@code close} it does nothing.
  *
  * <p><b>Empty interest.</b> A handle whose interest is 0 never makes a wait return for ever, whatever hang-up the kernel
  * holds.

@@ -37,7 +37,7 @@ public final class WaitOne {
         Posix.putInt(pollfd, descriptor.fd());
         Posix.putShort(pollfd + 4, PollSelector.mask(interest));
         Posix.putShort(pollfd + 6, (short) 0);
-        int found = Posix.poll(state, pollfd, 1, Posix.ceilMillis(timeoutNanos));
+        int found = Posix.poll(state, pollfd, 1, Millis.ceil(timeoutNanos));
         if (found < 0 && found != -Errno.EINTR.code()) {
             throw new ErrnoException("poll", descriptor.fd(), -found);
         }
@@ -54,7 +54,7 @@ public final class WaitOne {
             if (timeoutNanos == 0) {
                 selector.selectNow();
             } else {
-                selector.select(timeoutNanos < 0 ? 0 : Math.max(1, Posix.ceilMillis(timeoutNanos)));
+                selector.select(timeoutNanos < 0 ? 0 : Math.max(1, Millis.ceil(timeoutNanos)));
             }
             return Bits.visible(NioSelector.translate(key.readyOps()), interest);
         }

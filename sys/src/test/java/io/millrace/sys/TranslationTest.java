@@ -134,7 +134,7 @@ class TranslationTest {
     })
     @DisplayName("tip-11: milliseconds are rounded up")
     void milliseconds(long nanos, int expected) {
-        assertThat(Posix.ceilMillis(nanos)).isEqualTo(expected);
+        assertThat(Millis.ceil(nanos)).isEqualTo(expected);
     }
 
     private static final String[] NAMES = {"READABLE", "WRITABLE", "PRIORITY", "ERROR", "READ_CLOSED", "WRITE_CLOSED"};
