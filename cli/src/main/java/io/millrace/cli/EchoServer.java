@@ -90,7 +90,7 @@ final class EchoServer implements PollHandler, AutoCloseable {
         Integer free = freeTokens.poll();
         if (free == null) {
             connections.add(connection);
-            return connections.size() - 1;
+            return (long) connections.size() - 1;
         }
         connections.set(free, connection);
         return free;

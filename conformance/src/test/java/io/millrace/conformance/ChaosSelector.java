@@ -1,7 +1,5 @@
 package io.millrace.conformance;
 
-import io.millrace.sys.Family;
-import io.millrace.sys.Handle;
 import io.millrace.sys.Selector;
 import java.io.IOException;
 import java.util.Random;
@@ -9,13 +7,12 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Another selector, made as unpleasant as the contract of {@link Selector} allows: events come in any order, a wait may end without a reason
- * (as by EINTR) or begin late, and may bring fewer events than were asked for. It never disturbs two waits in a row, so that a
+ * (as by EINTR) or begin late, and may bring fewer events than were asked for. It never ends two waits in a row for nothing, so that a
  * correct caller makes progress.
  */
-final class ChaosSelector implements Selector {
+final class ChaosSelector extends DelegatingSelector {
     private static final int MAX_DELAY_NANOS = 500_000;
 
-    private final Selector real;
     private final Random random;
 
     // Of the last wait. The waiting thread only.
@@ -24,13 +21,8 @@ final class ChaosSelector implements Selector {
     private boolean endedForNothing;
 
     ChaosSelector(Selector real, long seed) {
-        this.real = real;
+        super(ChaosProvider.NAME, real);
         this.random = new Random(seed);
-    }
-
-    @Override
-    public String name() {
-        return ChaosProvider.NAME;
     }
 
     @Override
@@ -45,7 +37,7 @@ final class ChaosSelector implements Selector {
             LockSupport.parkNanos(random.nextInt(MAX_DELAY_NANOS));
         }
         int limit = random.nextInt(3) == 0 ? 1 + random.nextInt(maxEvents) : maxEvents;
-        int found = real.await(timeoutNanos, limit);
+        int found = super.await(timeoutNanos, limit);
         takeShuffled(found);
         return found;
     }
@@ -60,8 +52,8 @@ final class ChaosSelector implements Selector {
             int at = random.nextInt(i + 1);
             keys[i] = keys[at];
             readiness[i] = readiness[at];
-            keys[at] = real.key(i);
-            readiness[at] = real.readiness(i);
+            keys[at] = super.key(i);
+            readiness[at] = super.readiness(i);
         }
     }
 
@@ -73,55 +65,5 @@ final class ChaosSelector implements Selector {
     @Override
     public int readiness(int event) {
         return readiness[event];
-    }
-
-    @Override
-    public Family family() {
-        return real.family();
-    }
-
-    @Override
-    public boolean controlsAtOnce() {
-        return real.controlsAtOnce();
-    }
-
-    @Override
-    public void add(Handle handle, long key, int interest, int trigger) throws IOException {
-        real.add(handle, key, interest, trigger);
-    }
-
-    @Override
-    public void modify(Handle handle, long key, int interest, int trigger) throws IOException {
-        real.modify(handle, key, interest, trigger);
-    }
-
-    @Override
-    public void remove(Handle handle, long key) throws IOException {
-        real.remove(handle, key);
-    }
-
-    @Override
-    public boolean emulatesTriggers() {
-        return real.emulatesTriggers();
-    }
-
-    @Override
-    public boolean rearm(long key, int ready) {
-        return real.rearm(key, ready);
-    }
-
-    @Override
-    public void wake() {
-        real.wake();
-    }
-
-    @Override
-    public void close() {
-        real.close();
-    }
-
-    @Override
-    public String toString() {
-        return "chaos over " + real;
     }
 }

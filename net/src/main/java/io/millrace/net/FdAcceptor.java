@@ -9,12 +9,14 @@ import java.nio.channels.ClosedChannelException;
 import org.jspecify.annotations.Nullable;
 
 /** A listening socket as a descriptor; each call holds a use of it. */
-final class FdAcceptor implements TcpAcceptor {
+final class FdAcceptor implements Acceptor {
     private final Descriptor descriptor;
+    private final boolean unix;
     private final OsHandle handle;
 
-    FdAcceptor(Descriptor descriptor) {
+    FdAcceptor(Descriptor descriptor, boolean unix) {
         this.descriptor = descriptor;
+        this.unix = unix;
         this.handle = new OsHandle(descriptor);
     }
 
@@ -24,19 +26,28 @@ final class FdAcceptor implements TcpAcceptor {
     }
 
     @Override
-    public @Nullable TcpStream accept() throws IOException {
+    public @Nullable Accepted accept() throws IOException {
         if (!descriptor.acquire()) {
             throw new ClosedChannelException();
         }
         try {
-            Sockets.Accepted accepted = Sockets.accept(descriptor.fd());
+            Accepted accepted = unix ? acceptUnix(descriptor.fd()) : acceptTcp(descriptor.fd());
             if (accepted == null) {
                 handle.drained(Bits.READABLE);
-                return null;
             }
-            return new TcpStream(new FdTcp(accepted.descriptor()), accepted.remote(), true);
+            return accepted;
         } finally {
             descriptor.release();
         }
+    }
+
+    private static @Nullable Accepted acceptTcp(int fd) throws IOException {
+        Sockets.Accepted accepted = Sockets.accept(fd);
+        return accepted == null ? null : new Accepted(new FdStream(accepted.descriptor()), accepted.remote());
+    }
+
+    private static @Nullable Accepted acceptUnix(int fd) throws IOException {
+        Descriptor accepted = Sockets.acceptUnix(fd);
+        return accepted == null ? null : new Accepted(new FdStream(accepted), null);
     }
 }

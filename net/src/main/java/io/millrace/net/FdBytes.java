@@ -7,6 +7,7 @@ import io.millrace.sys.CallState;
 import io.millrace.sys.Descriptor;
 import io.millrace.sys.Errno;
 import io.millrace.sys.ErrnoException;
+import io.millrace.sys.Fds;
 import io.millrace.sys.Pipes;
 import io.millrace.sys.Scratch;
 import io.millrace.sys.Sockets;
@@ -26,7 +27,15 @@ final class FdBytes implements ByteTransport {
     /** Which system calls move the bytes. */
     enum Kind {
         SOCKET("recv", "send"),
-        PIPE("read", "write");
+        PIPE("read", "write"),
+        /** Somebody else's socket, which may be one that waits: asked not to by each call. */
+        FOREIGN_SOCKET("recv", "send"),
+        /** Somebody else's descriptor, which may be one that waits: poll(2) is asked before each call. */
+        GUARDED("read", "write"),
+        /** The same for a pipe: where poll(2) says that there is room, there is a page of it, and a larger write would wait. */
+        GUARDED_PIPE("read", "write"),
+        /** The same for a terminal: where poll(2) says that there is room, there is room for a byte. */
+        GUARDED_TERMINAL("read", "write");
 
         private final String read;
         private final String write;
@@ -39,6 +48,8 @@ final class FdBytes implements ByteTransport {
 
     private static final int EAGAIN = -Errno.EAGAIN.code();
     private static final int EINTR = -Errno.EINTR.code();
+    /** PIPE_BUF: such a write is whole or would block. */
+    private static final int PIPE_ROOM = 4096;
 
     private final Descriptor descriptor;
     private final Kind kind;
@@ -50,9 +61,13 @@ final class FdBytes implements ByteTransport {
     private @Nullable BufferAddress lastWritten;
 
     FdBytes(Descriptor descriptor, Kind kind) {
+        this(descriptor, kind, false);
+    }
+
+    FdBytes(Descriptor descriptor, Kind kind, boolean alwaysReady) {
         this.descriptor = descriptor;
         this.kind = kind;
-        this.handle = new OsHandle(descriptor);
+        this.handle = new OsHandle(descriptor, alwaysReady);
     }
 
     @Override
@@ -158,9 +173,12 @@ final class FdBytes implements ByteTransport {
         int fd = descriptor.fd();
         long result;
         do {
-            result = kind == Kind.SOCKET
-                    ? Sockets.receive(state, fd, address, bytes)
-                    : Pipes.read(state, fd, address, bytes);
+            result = switch (kind) {
+                case SOCKET -> Sockets.receive(state, fd, address, bytes);
+                case PIPE -> Pipes.read(state, fd, address, bytes);
+                case FOREIGN_SOCKET -> Fds.receiveNow(state, fd, address, bytes);
+                case GUARDED, GUARDED_PIPE, GUARDED_TERMINAL -> Fds.readIfReady(state, fd, address, bytes);
+            };
         } while (result == EINTR);
         return result;
     }
@@ -170,15 +188,20 @@ final class FdBytes implements ByteTransport {
         int fd = descriptor.fd();
         long result;
         do {
-            result = kind == Kind.SOCKET
-                    ? Sockets.send(state, fd, address, bytes)
-                    : Pipes.write(state, fd, address, bytes);
+            result = switch (kind) {
+                case SOCKET -> Sockets.send(state, fd, address, bytes);
+                case PIPE -> Pipes.write(state, fd, address, bytes);
+                case FOREIGN_SOCKET -> Fds.sendNow(state, fd, address, bytes);
+                case GUARDED -> Fds.writeIfReady(state, fd, address, bytes);
+                case GUARDED_PIPE -> Fds.writeIfReady(state, fd, address, Math.min(bytes, PIPE_ROOM));
+                case GUARDED_TERMINAL -> Fds.writeIfReady(state, fd, address, 1);
+            };
         } while (result == EINTR);
         return result;
     }
 
     /** Makes our result of the system's, and tells the handle if the direction was drained. */
-    private int settle(long result, int asked, int direction) throws IOException {
+    int settle(long result, int asked, int direction) throws IOException {
         if (result == asked) {
             return asked;
         }

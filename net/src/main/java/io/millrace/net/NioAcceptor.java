@@ -10,7 +10,7 @@ import java.nio.channels.SocketChannel;
 import org.jspecify.annotations.Nullable;
 
 /** A listening socket as a {@code java.nio} channel. */
-final class NioAcceptor implements TcpAcceptor {
+final class NioAcceptor implements Acceptor {
     private final ServerSocketChannel channel;
     private final OsHandle handle;
 
@@ -26,7 +26,7 @@ final class NioAcceptor implements TcpAcceptor {
     }
 
     @Override
-    public @Nullable TcpStream accept() throws IOException {
+    public @Nullable Accepted accept() throws IOException {
         SocketChannel accepted = channel.accept();
         if (accepted == null) {
             handle.drained(Bits.READABLE);
@@ -34,7 +34,9 @@ final class NioAcceptor implements TcpAcceptor {
         }
         try {
             accepted.configureBlocking(false);
-            return new TcpStream(new NioTcp(accepted), (InetSocketAddress) accepted.getRemoteAddress(), true);
+            return new Accepted(
+                    new NioStream(accepted),
+                    accepted.getRemoteAddress() instanceof InetSocketAddress internet ? internet : null);
         } catch (IOException e) {
             accepted.close();
             throw e;

@@ -76,7 +76,7 @@ final class NioBytes implements ByteTransport {
     }
 
     /** Makes our result of NIO's, whose 0 is would-block, and tells the handle if the direction was drained. */
-    private int settle(int result, int asked, int direction) {
+    int settle(int result, int asked, int direction) {
         if (result < 0) {
             return Io.EOF;
         }

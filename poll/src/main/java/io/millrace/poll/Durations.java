@@ -10,7 +10,7 @@ final class Durations {
     static final long MAX_NANOS = Long.MAX_VALUE / 4;
 
     static long toNanos(Duration duration) {
-        if (duration.getSeconds() >= MAX_NANOS / 1_000_000_000) {
+        if (duration.toSeconds() >= MAX_NANOS / 1_000_000_000) {
             return MAX_NANOS;
         }
         if (duration.isNegative()) {

@@ -2,6 +2,7 @@ package io.millrace.poll;
 
 import java.util.Iterator;
 import java.util.NoSuchElementException;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -196,9 +197,8 @@ public final class Events implements Iterable<Event> {
             if (!hasNext()) {
                 throw new NoSuchElementException("no more events");
             }
-            Event event = found;
+            Event event = Objects.requireNonNull(found, "hasNext() found one");
             found = null;
-            assert event != null;
             return event;
         }
     }

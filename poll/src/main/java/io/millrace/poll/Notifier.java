@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -72,7 +71,7 @@ public final class Notifier implements AutoCloseable {
     /** Guards the handlers, the poll's opening, and closing. Not held while the kernel waits or user code runs. */
     private final Object lock = new Object();
 
-    private final Map<Source, Registered> handlers = new IdentityHashMap<>();
+    private final IdentityHashMap<Source, Registered> handlers = new IdentityHashMap<>();
     private final List<@Nullable Registered> byToken = new ArrayList<>();
     private @Nullable Poll poll;
     private boolean alerted;
@@ -300,7 +299,7 @@ public final class Notifier implements AutoCloseable {
     }
 
     private void requireOwner() {
-        if (Thread.currentThread() != owner) {
+        if (!owner.equals(Thread.currentThread())) {
             throw new IllegalStateException("this notifier belongs to " + owner + "; use Notifier.current()");
         }
     }
@@ -358,7 +357,7 @@ public final class Notifier implements AutoCloseable {
         }
 
         void found(Readiness readiness, EventQueue queue) {
-            boolean queued = found != Readiness.NONE;
+            boolean queued = found.bits() != 0;
             found = found.and(readiness);
             if (!queued) {
                 queue.add(this, Position.TAIL);

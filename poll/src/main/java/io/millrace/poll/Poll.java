@@ -293,7 +293,8 @@ public final class Poll implements AutoCloseable {
                 Terms terms = node.terms;
                 if (terms != null && terms.visible(ready) != 0) {
                     events.add(key, ready);
-                } else if (terms != null && terms.trigger() == Bits.LEVEL) {
+                } else if (terms != null && terms.trigger() == Bits.LEVEL && (ready & Bits.WRITE_CLOSED) != 0) {
+                    // A hang-up comes unasked. Anything else outside the interest is an event of former terms.
                     registry.mute(node, terms);
                 }
             }
@@ -340,6 +341,7 @@ public final class Poll implements AutoCloseable {
     }
 
     /** Hands out the queue's snapshot, as far as there is room; LEVEL nodes go behind what is pending, for the next poll. */
+    @SuppressWarnings("ReferenceEquality") // nodes and terms are compared by identity: it is what is meant
     private void readSoftware(Events events) {
         SoftNode firstRequeued = null;
         while (events.room() > 0) {

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Control calls are serialised by one lock, which is never held while user code runs or the kernel waits. The poll thread reads
  * without it: {@link #node} and {@link #timers} are published, {@link Node#terms} is replaced as a whole.
  */
+@SuppressWarnings("ReferenceEquality") // clocks, nodes and terms are compared by identity: it is what is meant
 final class Registry {
     final Clock clock;
     private final Selector selector;
@@ -323,8 +324,7 @@ final class Registry {
     }
 
     /**
-     * The kernel reports what nobody wants to hear, a hang-up outside the interest, and would do so for ever: asked for as an edge, it
-     * does not (mio-29).
+     * The kernel reports a hang-up that nobody wants to hear of, and would do so for ever: asked for as an edge, it does not (mio-29).
      */
     void mute(OsNode node, Terms terms) {
         control.lock();

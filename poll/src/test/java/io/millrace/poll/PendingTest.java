@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 /** How a channel's readiness follows its queue, one thread at a time and with the steps of a slow sender taken apart. */
 class PendingTest {
-    private final SoftNode node = new SoftNode(null);
+    private final SoftNode node = new SoftNode();
     private final Pending pending = new Pending(node);
     private final Queue<Integer> queue = new ArrayDeque<>();
 

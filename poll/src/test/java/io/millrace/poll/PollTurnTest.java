@@ -206,6 +206,19 @@ class PollTurnTest {
         assertThat(turn(4)).isEmpty();
     }
 
+    @Test
+    void aTimeoutIsNeverEarlyAndAtMostATickLate_mio23() {
+        ManualClock clock = new ManualClock();
+        Timer<String> timer =
+                Timer.builder().clock(clock).tick(Duration.ofMillis(100)).build();
+        timer.set(Duration.ofMillis(150), "due");
+
+        clock.advance(Duration.ofMillis(149));
+        assertThat(timer.poll()).isNull();
+        clock.advance(Duration.ofMillis(101));
+        assertThat(timer.poll()).isEqualTo("due");
+    }
+
     private Registration registered(long token, Interest interest, Trigger trigger) {
         Registration registration = new Registration();
         poll.register(registration, token, interest, trigger);

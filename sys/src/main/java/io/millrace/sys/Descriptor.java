@@ -27,7 +27,7 @@ public final class Descriptor implements Handle {
     }
 
     private final int fd;
-    private final boolean reportsWouldBlock;
+    private volatile boolean reportsWouldBlock;
     /** The uses taken, and the CLOSING bit. */
     private volatile int state;
 
@@ -47,6 +47,11 @@ public final class Descriptor implements Handle {
     @Override
     public boolean reportsWouldBlock() {
         return reportsWouldBlock;
+    }
+
+    /** The owner turned out to tell of would-block: from now on it gets true edges. */
+    public void startReportingWouldBlock() {
+        reportsWouldBlock = true;
     }
 
     @Override

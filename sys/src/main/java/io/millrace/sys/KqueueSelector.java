@@ -127,7 +127,9 @@ final class KqueueSelector implements Selector {
             KqueueLayout.of(System.getProperty(KqueueLayout.FLAVOR_PROPERTY));
             return null;
         } catch (IllegalArgumentException e) {
-            return new Refusal(e.getMessage(), "Name one of them by -D" + KqueueLayout.FLAVOR_PROPERTY + ".");
+            return new Refusal(
+                    "cannot lay out struct kevent: " + e.getMessage(),
+                    "Name one of them by -D" + KqueueLayout.FLAVOR_PROPERTY + ".");
         }
     }
 

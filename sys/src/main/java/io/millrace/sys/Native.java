@@ -47,6 +47,20 @@ final class Native {
         return LINKER.downcallHandle(address(lookup, name), shape(arguments), CAPTURE);
     }
 
+    /**
+     * Links a function one of whose arguments is a segment of a user's. The call holds its arena open: who closes it meanwhile is told
+     * to wait.
+     */
+    static MethodHandle linkWithSegment(String name, int arguments, int segmentAt) {
+        MemoryLayout[] layouts = new MemoryLayout[arguments];
+        Arrays.fill(layouts, ValueLayout.JAVA_LONG);
+        layouts[segmentAt] = ValueLayout.ADDRESS;
+        return LINKER.downcallHandle(
+                address(LINKER.defaultLookup(), name),
+                FunctionDescriptor.of(ValueLayout.JAVA_LONG, layouts),
+                CAPTURE);
+    }
+
     static boolean has(String name) {
         return LINKER.defaultLookup().find(name).isPresent();
     }
@@ -65,6 +79,17 @@ final class Native {
     /** A failed {@code invokeExact} is a mistake of ours, never a result of the call. */
     static AssertionError unexpected(Throwable thrown) {
         return new AssertionError("a downcall threw; this is a bug in Millrace", thrown);
+    }
+
+    /**
+     * What a call with a user's segment threw: a segment that is freed, or that this thread may not use, is refused before the function is
+     * called, and that is the caller's to hear.
+     */
+    static RuntimeException refusedSegment(Throwable thrown) {
+        if (thrown instanceof IllegalStateException || thrown instanceof WrongThreadException) {
+            return (RuntimeException) thrown;
+        }
+        throw unexpected(thrown);
     }
 
     /** All of memory as one segment: reads and writes at absolute addresses that the library itself allocated. */

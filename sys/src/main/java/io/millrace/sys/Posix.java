@@ -106,7 +106,7 @@ final class Posix {
         fcntl(state, fd, F_SETFL, fcntl(state, fd, F_GETFL, 0) | O_NONBLOCK);
     }
 
-    private static int fcntl(CallState state, int fd, int command, int argument) {
+    static int fcntl(CallState state, int fd, int command, int argument) {
         try {
             return state.result(
                     (long) Fcntl.FCNTL.invokeExact(state.segment, (long) fd, (long) command, (long) argument));

@@ -16,11 +16,12 @@ public final class Scratch {
     private static final int MIN_BYTES = 4 << 10;
     private static final ThreadLocal<Scratch> CURRENT = ThreadLocal.withInitial(() -> new Scratch(MIN_BYTES));
 
+    private final MemorySegment segment;
     private final ByteBuffer view;
     private final long address;
 
     private Scratch(int bytes) {
-        MemorySegment segment = Arena.ofAuto().allocate(bytes, 64);
+        this.segment = Arena.ofAuto().allocate(bytes, 64);
         this.view = segment.asByteBuffer();
         this.address = segment.address();
     }
@@ -51,5 +52,35 @@ public final class Scratch {
     /** Copies into a buffer, whose position stays; fails if its bytes may not be written by this thread now. */
     public void give(ByteBuffer to, int at, int count) {
         to.put(at, view, 0, count);
+    }
+
+    /** As {@link #take(ByteBuffer, int, int)}, to a place of its own in here. */
+    void take(ByteBuffer from, int at, int count, int here) {
+        view.put(here, from, at, count);
+    }
+
+    /** As {@link #give(ByteBuffer, int, int)}, from a place of its own in here. */
+    void give(ByteBuffer to, int at, int count, int here) {
+        to.put(at, view, here, count);
+    }
+
+    /** Copies the beginning of a segment; fails if its bytes may not be read by this thread now. */
+    public void take(MemorySegment from, int count) {
+        MemorySegment.copy(from, 0, segment, 0, count);
+    }
+
+    /** Copies to the beginning of a segment; fails if its bytes may not be written by this thread now. */
+    public void give(MemorySegment to, int count) {
+        MemorySegment.copy(segment, 0, to, 0, count);
+    }
+
+    /** The first bytes as a direct buffer, for calls that want one. The next one who asks gets the same buffer. */
+    public ByteBuffer view(int bytes) {
+        return view.clear().limit(bytes);
+    }
+
+    /** To be called when the user of {@link #view} is done: copies need all of it. */
+    public void clearView() {
+        view.clear();
     }
 }

@@ -9,24 +9,27 @@ import java.net.UnknownHostException;
 import java.nio.ByteOrder;
 
 /**
- * Internet addresses as the kernel's {@code sockaddr_in} and {@code sockaddr_in6}.
+ * Addresses as the kernel's {@code sockaddr_in}, {@code sockaddr_in6} and {@code sockaddr_un}.
  *
  * <pre>
  *              0         2      4                 8                24         28
  * sockaddr_in  | family  | port | IPv4 address    | 8 zero bytes (to 16)
  * sockaddr_in6 | family  | port | flow info       | IPv6 address   | scope id |
+ * sockaddr_un  | family  | path, ended by a zero byte; or a zero byte and an abstract name
  * </pre>
  *
  * Port and address are in network order, the rest in the machine's. On the BSDs the first two bytes are the length and the
- * family, a byte each; on Linux they are one short. AF_INET is 2 everywhere, AF_INET6 differs.
+ * family, a byte each; on Linux they are one short. AF_UNIX is 1 and AF_INET is 2 everywhere, AF_INET6 differs.
  */
 final class SocketAddressCodec {
+    static final int UNIX = 1;
     static final int INET = 2;
-    /** The larger of the two structs. */
+    /** The larger of the two internet structs. */
     static final int MAX_BYTES = 28;
 
     private static final int INET_BYTES = 16;
     private static final int INET6_BYTES = 28;
+    private static final int UNIX_NAME = 2;
     private static final int PORT = 2;
     private static final int INET_ADDRESS = 4;
     private static final int INET6_ADDRESS = 8;
@@ -99,14 +102,32 @@ final class SocketAddressCodec {
         return INET6_BYTES;
     }
 
+    /**
+     * Writes the name of a Unix socket, which is neither empty nor longer than the struct has room for.
+     *
+     * @return the length of the struct: without the zero byte behind an abstract name, where it would be part of the name
+     */
+    int encodeUnix(byte[] name, MemorySegment to, long at) {
+        boolean isAbstract = name[0] == 0;
+        int length = UNIX_NAME + name.length + (isAbstract ? 0 : 1);
+        to.asSlice(at, UNIX_NAME + name.length + 1L).fill((byte) 0);
+        putFamily(UNIX, length, to, at);
+        put(name, to, at + UNIX_NAME);
+        return length;
+    }
+
     private void begin(InetSocketAddress address, int family, int length, MemorySegment to, long at) {
+        putFamily(family, length, to, at);
+        to.set(NETWORK_SHORT, at + PORT, (short) address.getPort());
+    }
+
+    private void putFamily(int family, int length, MemorySegment to, long at) {
         if (beginsWithLength) {
             to.set(ValueLayout.JAVA_BYTE, at, (byte) length);
             to.set(ValueLayout.JAVA_BYTE, at + 1, (byte) family);
         } else {
             to.set(ValueLayout.JAVA_SHORT_UNALIGNED, at, (short) family);
         }
-        to.set(NETWORK_SHORT, at + PORT, (short) address.getPort());
     }
 
     /** Reads an address; a mapped one comes out as the IPv4 address that it is. */

@@ -2,13 +2,14 @@ package io.millrace.sys;
 
 import static io.millrace.sys.Native.MEMORY;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls on TCP sockets. Every socket made here is non-blocking and close-on-exec, and never raises SIGPIPE.
+ * The calls on stream sockets, TCP and Unix. Every socket made here is non-blocking and close-on-exec, and never raises SIGPIPE.
  *
  * <p>Calls that move bytes return the count or {@code -errno}, because would-block is a value; the others throw. A method that
  * takes a number instead of a {@link Descriptor} is called while a use of that descriptor is held.
@@ -30,60 +31,120 @@ public final class Sockets {
      */
     public record Connecting(Descriptor descriptor, boolean connected) {}
 
+    /**
+     * A socket that was bound.
+     *
+     * @param descriptor the caller's to close
+     * @param family the one that its addresses are written for
+     */
+    record Bound(Descriptor descriptor, int family) {}
+
     private static final boolean LINUX = Os.current() == Os.LINUX;
     private static final boolean BSD = Os.current().isBsd();
     private static final SocketAddressCodec CODEC = SocketAddressCodec.current();
 
-    private static final int SOCK_STREAM = 1;
+    static final int SOCK_STREAM = 1;
+    static final int SOCK_DGRAM = 2;
     /** Linux only: both flags at once, with no moment in which a fork could inherit the socket. */
     private static final int SOCK_NONBLOCK_CLOEXEC = 0x800 | 0x80000;
 
-    private static final int SOL_SOCKET = BSD ? 0xffff : 1;
-    private static final int SO_REUSEADDR = BSD ? 0x4 : 2;
-    private static final int SO_ERROR = BSD ? 0x1007 : 4;
+    private static final int SOL_SOCKET_BSD = 0xffff;
     private static final int SO_NOSIGPIPE = Os.current() == Os.MACOS ? 0x1022 : 0x800;
-    private static final int IPPROTO_TCP = 6;
-    private static final int TCP_NODELAY = 1;
-    private static final int IPPROTO_IPV6 = 41;
-    private static final int IPV6_V6ONLY = BSD ? 27 : 26;
-    private static final long MSG_NOSIGNAL = LINUX ? 0x4000 : 0;
+    static final long MSG_NOSIGNAL = LINUX ? 0x4000 : 0;
 
     private static final int SHUT_RD = 0;
     private static final int SHUT_WR = 1;
 
     /** Where in a call state's scratch the lengths and option values are; the address is before them. */
-    private static final int VALUE = 128;
+    static final int VALUE = 128;
 
     private static final int INT_BYTES = 4;
 
     private Sockets() {}
 
+    /** Opens a socket, binds it and listens: {@link #listen(InetSocketAddress, int, boolean, int)} without more. */
+    public static Descriptor listen(InetSocketAddress address, int backlog) throws ErrnoException {
+        return listen(address, backlog, false, 0);
+    }
+
     /**
      * Opens a socket, binds it and listens. The wildcard address of either family means every address of both, as everywhere in
      * Java; where there is no IPv6, of IPv4.
+     *
+     * @param reusePort whether others that say so too may listen on the same port
+     * @param receiveBuffer of each accepted connection, or 0 for the system's own
      */
-    public static Descriptor listen(InetSocketAddress address, int backlog) throws ErrnoException {
+    public static Descriptor listen(InetSocketAddress address, int backlog, boolean reusePort, int receiveBuffer)
+            throws ErrnoException {
+        Descriptor descriptor =
+                bind(address, SOCK_STREAM, reusePort, receiveBuffer).descriptor();
+        return listening(descriptor, backlog);
+    }
+
+    /**
+     * Opens a Unix socket, binds it and listens.
+     *
+     * @param name a path, or a zero byte and a name of Linux's abstract name space
+     */
+    public static Descriptor listen(byte[] name, int backlog) throws ErrnoException {
+        requireFitting("bind", name);
+        CallState state = CallState.current();
+        int fd = Downcall.check("socket", -1, open(state, SocketAddressCodec.UNIX, SOCK_STREAM));
+        int length = CODEC.encodeUnix(name, MEMORY, state.scratch());
+        int result = Downcall.run(state, Listening.BIND, fd, state.scratch(), length);
+        if (result < 0) {
+            Posix.close(state, fd);
+            throw new ErrnoException("bind", fd, -result);
+        }
+        return listening(new Descriptor(fd, true), backlog);
+    }
+
+    /** The kernel would say so too, if the name fitted into what it is given. */
+    private static void requireFitting(String call, byte[] name) throws ErrnoException {
+        if (!UnixNames.fits(name)) {
+            throw new ErrnoException(call, -1, (name.length == 0 ? Errno.EINVAL : Errno.ENAMETOOLONG).code());
+        }
+    }
+
+    private static Descriptor listening(Descriptor descriptor, int backlog) throws ErrnoException {
+        int result = Downcall.run(CallState.current(), Listening.LISTEN, descriptor.fd(), backlog);
+        if (result < 0) {
+            descriptor.close();
+            throw new ErrnoException("listen", descriptor.fd(), -result);
+        }
+        return descriptor;
+    }
+
+    /** Opens a socket for the address, sets what must be set before it is bound, and binds it. */
+    static Bound bind(InetSocketAddress address, int type, boolean reusePort, int receiveBuffer) throws ErrnoException {
         CallState state = CallState.current();
         InetAddress internet = address.getAddress();
         boolean bothFamilies = internet.isAnyLocalAddress() && !Boolean.getBoolean("java.net.preferIPv4Stack");
         int family = bothFamilies ? CODEC.inet6() : CODEC.familyOf(internet);
-        int fd = open(state, family);
+        int fd = open(state, family, type);
         if (bothFamilies && fd == -Errno.EAFNOSUPPORT.code()) {
             family = SocketAddressCodec.INET;
-            fd = open(state, family);
+            fd = open(state, family, type);
         }
-        check("socket", -1, fd);
+        Downcall.check("socket", -1, fd);
         boolean done = false;
         try {
-            setOption(state, fd, SOL_SOCKET, SO_REUSEADDR, 1);
+            if (type == SOCK_STREAM) {
+                SocketSetting.REUSE_ADDRESS.set(fd, 1);
+            }
+            if (reusePort) {
+                SocketSetting.REUSE_PORT.set(fd, 1);
+            }
+            if (receiveBuffer > 0) {
+                SocketSetting.RECEIVE_BUFFER.set(fd, receiveBuffer);
+            }
             if (bothFamilies && family != SocketAddressCodec.INET) {
-                setOption(state, fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+                SocketSetting.IPV6_ONLY.set(fd, 0);
             }
             int length = CODEC.encode(address, family, MEMORY, state.scratch());
-            check("bind", fd, call(state, Listening.BIND, fd, state.scratch(), length));
-            check("listen", fd, call(state, Listening.LISTEN, fd, backlog));
+            Downcall.check("bind", fd, Downcall.run(state, Listening.BIND, fd, state.scratch(), length));
             done = true;
-            return new Descriptor(fd, true);
+            return new Bound(new Descriptor(fd, true), family);
         } finally {
             if (!done) {
                 Posix.close(state, fd);
@@ -100,22 +161,10 @@ public final class Sockets {
         CallState state = CallState.current();
         for (; ; ) {
             Posix.putInt(state.scratch() + VALUE, SocketAddressCodec.MAX_BYTES);
-            int fd = LINUX
-                    ? call(
-                            state,
-                            AcceptingLinux.ACCEPT4,
-                            listener,
-                            state.scratch(),
-                            state.scratch() + VALUE,
-                            SOCK_NONBLOCK_CLOEXEC)
-                    : call(state, AcceptingElsewhere.ACCEPT, listener, state.scratch(), state.scratch() + VALUE);
-            if (fd == -Errno.EAGAIN.code()) {
+            int fd = accept(state, listener, state.scratch(), state.scratch() + VALUE);
+            if (fd < 0) {
                 return null;
             }
-            if (fd == -Errno.EINTR.code() || fd == -Errno.ECONNABORTED.code()) {
-                continue;
-            }
-            check(LINUX ? "accept4" : "accept", listener, fd);
             if (Posix.getInt(state.scratch() + VALUE) == 0) {
                 // macOS hands out a connection that was reset while it waited, with no address.
                 Posix.close(state, fd);
@@ -127,13 +176,41 @@ public final class Sockets {
         }
     }
 
+    /**
+     * Takes a connection that waits at a Unix socket; who connected has no name.
+     *
+     * @return null if none is waiting
+     */
+    public static @Nullable Descriptor acceptUnix(int listener) throws ErrnoException {
+        CallState state = CallState.current();
+        int fd = accept(state, listener, 0, 0);
+        if (fd < 0) {
+            return null;
+        }
+        prepare(state, fd);
+        return new Descriptor(fd, true);
+    }
+
+    /** A number, or negative if nobody waits. */
+    private static int accept(CallState state, int listener, long name, long nameLength) throws ErrnoException {
+        for (; ; ) {
+            int fd = LINUX
+                    ? Downcall.run(state, AcceptingLinux.ACCEPT4, listener, name, nameLength, SOCK_NONBLOCK_CLOEXEC)
+                    : Downcall.run(state, AcceptingElsewhere.ACCEPT, listener, name, nameLength);
+            if (fd == -Errno.EINTR.code() || fd == -Errno.ECONNABORTED.code()) {
+                continue;
+            }
+            return fd == -Errno.EAGAIN.code() ? fd : Downcall.check(LINUX ? "accept4" : "accept", listener, fd);
+        }
+    }
+
     /** Begins to connect; a failure that is known at once is thrown, another one comes from {@link #finishConnect}. */
     public static Connecting connect(InetSocketAddress address) throws ErrnoException {
         CallState state = CallState.current();
         int family = CODEC.familyOf(address.getAddress());
-        int fd = check("socket", -1, open(state, family));
+        int fd = Downcall.check("socket", -1, open(state, family, SOCK_STREAM));
         int length = CODEC.encode(address, family, MEMORY, state.scratch());
-        int result = call(state, Connection.CONNECT, fd, state.scratch(), length);
+        int result = Downcall.run(state, Connection.CONNECT, fd, state.scratch(), length);
         // Interrupted or not, the handshake goes on; calling again would only say so.
         boolean begun = result == -Errno.EINPROGRESS.code() || result == -Errno.EINTR.code();
         if (result < 0 && !begun) {
@@ -144,6 +221,35 @@ public final class Sockets {
     }
 
     /**
+     * Connects to a Unix socket, which happens at once or not at all: EAGAIN says that too many wait there already, and no event
+     * tells when they are fewer.
+     *
+     * @param name as for {@link #listen(byte[], int)}
+     */
+    public static Descriptor connect(byte[] name) throws ErrnoException {
+        requireFitting("connect", name);
+        CallState state = CallState.current();
+        int fd = Downcall.check("socket", -1, open(state, SocketAddressCodec.UNIX, SOCK_STREAM));
+        int length = CODEC.encodeUnix(name, MEMORY, state.scratch());
+        int result;
+        do {
+            result = Downcall.run(state, Connection.CONNECT, fd, state.scratch(), length);
+        } while (result == -Errno.EINTR.code());
+        if (result < 0) {
+            Posix.close(state, fd);
+            throw new ErrnoException("connect", fd, -result);
+        }
+        return new Descriptor(fd, true);
+    }
+
+    /** Sets the one address that a datagram socket talks to. */
+    static void connect(int fd, InetSocketAddress address, int family) throws ErrnoException {
+        CallState state = CallState.current();
+        int length = CODEC.encode(address, family, MEMORY, state.scratch());
+        Downcall.check("connect", fd, Downcall.run(state, Connection.CONNECT, fd, state.scratch(), length));
+    }
+
+    /**
      * Asks how a connect ended. The order matters: an error is taken first, so that a socket without one is either connected
      * or still on its way.
      *
@@ -151,24 +257,17 @@ public final class Sockets {
      * @throws ErrnoException with the reason, once: asking takes the error away
      */
     public static boolean finishConnect(int fd) throws ErrnoException {
-        CallState state = CallState.current();
-        long value = state.scratch() + VALUE;
-        Posix.putInt(value, 0);
-        Posix.putInt(value + INT_BYTES, INT_BYTES);
-        check(
-                "getsockopt(SO_ERROR)",
-                fd,
-                call(state, Connection.GETSOCKOPT, fd, SOL_SOCKET, SO_ERROR, value, value + INT_BYTES));
-        int error = Posix.getInt(value);
+        int error = SocketSetting.ERROR.get(fd);
         if (error != 0) {
             throw new ErrnoException("connect", fd, error);
         }
-        Posix.putInt(value, SocketAddressCodec.MAX_BYTES);
-        int result = call(state, Connection.GETPEERNAME, fd, state.scratch(), value);
+        CallState state = CallState.current();
+        Posix.putInt(state.scratch() + VALUE, SocketAddressCodec.MAX_BYTES);
+        int result = Downcall.run(state, Connection.GETPEERNAME, fd, state.scratch(), state.scratch() + VALUE);
         if (result == -Errno.ENOTCONN.code()) {
             return false;
         }
-        check("getpeername", fd, result);
+        Downcall.check("getpeername", fd, result);
         return true;
     }
 
@@ -191,6 +290,49 @@ public final class Sockets {
         }
     }
 
+    /** As {@link #receive(CallState, int, long, long)}, into a user's native segment, which cannot be freed meanwhile. */
+    public static long receive(CallState state, int fd, MemorySegment into, long bytes) {
+        try {
+            return state.longResult((long) SegmentData.RECV.invokeExact(state.segment, (long) fd, into, bytes, 0L));
+        } catch (Throwable thrown) {
+            throw Native.refusedSegment(thrown);
+        }
+    }
+
+    /** As {@link #send(CallState, int, long, long)}, from a user's native segment, which cannot be freed meanwhile. */
+    public static long send(CallState state, int fd, MemorySegment from, long bytes) {
+        try {
+            return state.longResult(
+                    (long) SegmentData.SEND.invokeExact(state.segment, (long) fd, from, bytes, MSG_NOSIGNAL));
+        } catch (Throwable thrown) {
+            throw Native.refusedSegment(thrown);
+        }
+    }
+
+    /** Receives into several buffers: the count, 0 at the end of the stream, or {@code -errno}. */
+    public static long receive(CallState state, int fd, Iovecs into) {
+        return receiveMessage(state, fd, into.header());
+    }
+
+    /** Sends from several buffers: the count, or {@code -errno}. */
+    public static long send(CallState state, int fd, Iovecs from) {
+        try {
+            return state.longResult(
+                    (long) Messages.SENDMSG.invokeExact(state.segment, (long) fd, from.header(), MSG_NOSIGNAL));
+        } catch (Throwable thrown) {
+            throw Native.unexpected(thrown);
+        }
+    }
+
+    /** The count, or {@code -errno}; the header tells the rest. */
+    static long receiveMessage(CallState state, int fd, long header) {
+        try {
+            return state.longResult((long) Messages.RECVMSG.invokeExact(state.segment, (long) fd, header, 0L));
+        } catch (Throwable thrown) {
+            throw Native.unexpected(thrown);
+        }
+    }
+
     public static void shutdownInput(int fd) throws ErrnoException {
         shutdown(fd, SHUT_RD);
     }
@@ -201,25 +343,21 @@ public final class Sockets {
 
     /** A connection that the peer has reset already has nothing left to shut down: that is no failure. */
     private static void shutdown(int fd, int how) throws ErrnoException {
-        int result = call(CallState.current(), Shutting.SHUTDOWN, fd, how);
+        int result = Downcall.run(CallState.current(), Shutting.SHUTDOWN, fd, how);
         if (result != -Errno.ENOTCONN.code()) {
-            check("shutdown", fd, result);
+            Downcall.check("shutdown", fd, result);
         }
-    }
-
-    public static void setNoDelay(int fd, boolean on) throws ErrnoException {
-        setOption(CallState.current(), fd, IPPROTO_TCP, TCP_NODELAY, on ? 1 : 0);
     }
 
     public static InetSocketAddress localAddress(int fd) throws ErrnoException {
         CallState state = CallState.current();
         Posix.putInt(state.scratch() + VALUE, SocketAddressCodec.MAX_BYTES);
-        check("getsockname", fd, call(state, Name.GETSOCKNAME, fd, state.scratch(), state.scratch() + VALUE));
+        Downcall.check("getsockname", fd, Downcall.run(state, Name.GETSOCKNAME, fd, state.scratch(), state.scratch() + VALUE));
         return CODEC.decode(MEMORY, state.scratch());
     }
 
-    private static int open(CallState state, int family) {
-        int fd = call(state, Opening.SOCKET, family, SOCK_STREAM | (LINUX ? SOCK_NONBLOCK_CLOEXEC : 0), 0);
+    private static int open(CallState state, int family, int type) {
+        int fd = Downcall.run(state, Opening.SOCKET, family, type | (LINUX ? SOCK_NONBLOCK_CLOEXEC : 0), 0);
         if (fd >= 0) {
             prepare(state, fd);
         }
@@ -233,55 +371,17 @@ public final class Sockets {
             if (BSD) {
                 // Fails on a connection that is reset already, which raises no signal either.
                 Posix.putInt(state.scratch() + VALUE, 1);
-                call(state, Opening.SETSOCKOPT, fd, SOL_SOCKET, SO_NOSIGPIPE, state.scratch() + VALUE, INT_BYTES);
+                setOption(state, fd, SOL_SOCKET_BSD, SO_NOSIGPIPE, state.scratch() + VALUE, INT_BYTES);
             }
         }
     }
 
-    private static void setOption(CallState state, int fd, int level, int option, int value) throws ErrnoException {
-        Posix.putInt(state.scratch() + VALUE, value);
-        check("setsockopt", fd, call(state, Opening.SETSOCKOPT, fd, level, option, state.scratch() + VALUE, INT_BYTES));
+    static int setOption(CallState state, int fd, int level, int option, long value, int bytes) {
+        return Downcall.run(state, Opening.SETSOCKOPT, fd, level, option, value, bytes);
     }
 
-    private static int check(String name, int fd, int result) throws ErrnoException {
-        if (result < 0) {
-            throw new ErrnoException(name, fd, -result);
-        }
-        return result;
-    }
-
-    // The calls that move no bytes share one way in for each number of arguments.
-
-    private static int call(CallState state, MethodHandle function, long a, long b) {
-        try {
-            return state.result((long) function.invokeExact(state.segment, a, b));
-        } catch (Throwable thrown) {
-            throw Native.unexpected(thrown);
-        }
-    }
-
-    private static int call(CallState state, MethodHandle function, long a, long b, long c) {
-        try {
-            return state.result((long) function.invokeExact(state.segment, a, b, c));
-        } catch (Throwable thrown) {
-            throw Native.unexpected(thrown);
-        }
-    }
-
-    private static int call(CallState state, MethodHandle function, long a, long b, long c, long d) {
-        try {
-            return state.result((long) function.invokeExact(state.segment, a, b, c, d));
-        } catch (Throwable thrown) {
-            throw Native.unexpected(thrown);
-        }
-    }
-
-    private static int call(CallState state, MethodHandle function, long a, long b, long c, long d, long e) {
-        try {
-            return state.result((long) function.invokeExact(state.segment, a, b, c, d, e));
-        } catch (Throwable thrown) {
-            throw Native.unexpected(thrown);
-        }
+    static int getOption(CallState state, int fd, int level, int option, long value, long length) {
+        return Downcall.run(state, Asking.GETSOCKOPT, fd, level, option, value, length);
     }
 
     // Linked when first used: a client never links bind, a server never connect.
@@ -306,8 +406,11 @@ public final class Sockets {
 
     private static final class Connection {
         static final MethodHandle CONNECT = Native.link("connect", 3);
-        static final MethodHandle GETSOCKOPT = Native.link("getsockopt", 5);
         static final MethodHandle GETPEERNAME = Native.link("getpeername", 3);
+    }
+
+    private static final class Asking {
+        static final MethodHandle GETSOCKOPT = Native.link("getsockopt", 5);
     }
 
     private static final class Shutting {
@@ -321,5 +424,15 @@ public final class Sockets {
     private static final class Data {
         static final MethodHandle RECV = Native.link("recv", 4);
         static final MethodHandle SEND = Native.link("send", 4);
+    }
+
+    private static final class SegmentData {
+        static final MethodHandle RECV = Native.linkWithSegment("recv", 4, 1);
+        static final MethodHandle SEND = Native.linkWithSegment("send", 4, 1);
+    }
+
+    private static final class Messages {
+        static final MethodHandle RECVMSG = Native.link("recvmsg", 3);
+        static final MethodHandle SENDMSG = Native.link("sendmsg", 3);
     }
 }

@@ -37,7 +37,8 @@ class SocketsTest {
             assertThat(Sockets.send(state, fd, memory.address(), 5)).isEqualTo(5);
             assertThat(peer.getInputStream().readNBytes(5)).containsExactly('h', 'e', 'l', 'l', 'o');
 
-            Sockets.setNoDelay(fd, true);
+            SocketSetting.NO_DELAY.set(fd, 1);
+            assertThat(SocketSetting.NO_DELAY.get(fd)).isEqualTo(1);
             Sockets.shutdownOutput(fd);
             assertThat(peer.getInputStream().read()).isEqualTo(-1);
             accepted.descriptor().close();

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 public abstract class BadInputContract extends PollContract {
     private static final long TOKEN = 1;
 
-    private final Registration source = closing(new Registration());
+    private final Registration source = new Registration();
     private boolean closedOnPurpose;
 
     /**

@@ -17,7 +17,6 @@ import io.millrace.poll.Readiness;
 import io.millrace.poll.Registration;
 import io.millrace.poll.Timer;
 import io.millrace.poll.Trigger;
-import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -144,7 +144,7 @@ public abstract class ClosingContract extends PollContract {
         return Background.run(() -> {
             while (!done.get()) {
                 source.setReadiness(Readiness.READABLE);
-                Thread.yield();
+                LockSupport.parkNanos(1);
             }
         });
     }
@@ -192,8 +192,8 @@ public abstract class ClosingContract extends PollContract {
 
     private void openUseAndClose() throws Exception {
         Poll used = builder().open();
+        Pipe pipe = net().pipe();
         try (SocketPair pair = SocketPair.connect(net());
-                Pipe pipe = net().pipe();
                 Pipe leftAlone = net().pipe()) {
             used.register(pair.left(), 1, Interest.READ_WRITE, Trigger.EDGE);
             used.register(pair.right(), 2, Interest.READ_WRITE, Trigger.LEVEL);
@@ -279,11 +279,7 @@ public abstract class ClosingContract extends PollContract {
         registerAndForget(references);
         poll.close();
 
-        Await.until("every source is collected", () -> {
-            System.gc();
-            return references.stream().allMatch(reference -> reference.get() == null);
-        });
-        Reference.reachabilityFence(poll);
+        awaitCollection(references); // while this test still holds the poll
     }
 
     private void registerAndForget(List<WeakReference<Object>> references) {
@@ -304,6 +300,10 @@ public abstract class ClosingContract extends PollContract {
         registerDeregisterAndForget(references);
         pollNow();
 
+        awaitCollection(references);
+    }
+
+    private static void awaitCollection(List<WeakReference<Object>> references) {
         Await.until("every source is collected", () -> {
             System.gc();
             return references.stream().allMatch(reference -> reference.get() == null);
@@ -357,7 +357,7 @@ public abstract class ClosingContract extends PollContract {
             racing.register(source, TOKEN, Interest.READABLE, Trigger.LEVEL);
             Background<Boolean> poller = Background.run(() -> {
                 while (true) {
-                    racing.poll(own, pause());
+                    racing.poll(own, SOON);
                 }
             });
             Background<Boolean> setter = Background.run(() -> {
@@ -371,10 +371,6 @@ public abstract class ClosingContract extends PollContract {
             poller.failure(ClosedPollException.class);
             setter.result();
         }
-    }
-
-    private static Duration pause() {
-        return Duration.ofSeconds(5);
     }
 
     @Test

@@ -9,6 +9,7 @@ import io.millrace.poll.Interest;
 import io.millrace.poll.Poll;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Registration;
+import io.millrace.poll.Source;
 import io.millrace.poll.Trigger;
 import java.time.Duration;
 import java.util.List;
@@ -21,7 +22,7 @@ public abstract class ControlContract extends PollContract {
     private static final long OLD = 1;
     private static final long NEW = 2;
 
-    private final Registration source = closing(new Registration());
+    private final Registration source = new Registration();
 
     /**
      * A suite over one backend.
@@ -286,7 +287,7 @@ public abstract class ControlContract extends PollContract {
         assertThatIllegalStateException()
                 .isThrownBy(() -> source.update(Interest.READABLE, Trigger.EDGE))
                 .withMessageContaining("call Poll.register first");
-        for (var one : List.of(source, socket)) {
+        for (Source one : List.of(source, socket)) {
             assertThatIllegalStateException()
                     .isThrownBy(() -> poll.reregister(one, NEW, Interest.READABLE, Trigger.EDGE))
                     .withMessageContaining("cannot reregister")
@@ -311,7 +312,7 @@ public abstract class ControlContract extends PollContract {
         poll.register(source, OLD, Interest.READABLE, Trigger.LEVEL);
         poll.register(socket, 10 + OLD, Interest.WRITABLE, Trigger.LEVEL);
 
-        for (var one : List.of(source, socket)) {
+        for (Source one : List.of(source, socket)) {
             assertThatIllegalStateException()
                     .isThrownBy(() -> poll.register(one, NEW, Interest.NONE, Trigger.EDGE))
                     .withMessageContaining("already registered")

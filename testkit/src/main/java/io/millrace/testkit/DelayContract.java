@@ -24,7 +24,7 @@ public abstract class DelayContract extends PollContract {
     private static final Duration SECOND = Duration.ofSeconds(1);
 
     private final ManualClock clock = new ManualClock(-1);
-    private final Registration source = closing(new Registration());
+    private final Registration source = new Registration();
 
     /**
      * A suite over one backend.

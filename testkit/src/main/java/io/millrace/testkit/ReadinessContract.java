@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 public abstract class ReadinessContract extends PollContract {
     private static final long TOKEN = 7;
 
-    private final Registration source = closing(new Registration());
+    private final Registration source = new Registration();
 
     /**
      * A suite over one backend.

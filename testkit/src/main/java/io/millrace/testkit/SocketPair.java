@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -32,9 +33,7 @@ public record SocketPair(TcpStream left, TcpStream right) implements AutoCloseab
                 accepted.set(accept(listener));
                 return accepted.get() != null;
             });
-            TcpStream right = accepted.get();
-            assert right != null;
-            return new SocketPair(left, right);
+            return new SocketPair(left, Objects.requireNonNull(accepted.get()));
         } catch (IOException e) {
             throw new UncheckedIOException("cannot make a pair of sockets", e);
         }

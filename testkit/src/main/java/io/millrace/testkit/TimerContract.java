@@ -72,8 +72,8 @@ public abstract class TimerContract extends PollContract {
         long seed = System.nanoTime();
         Random random = new Random(seed);
         for (int round = 0; round < 20; round++) {
-            long tick = 1 + random.nextInt(1_000_000);
-            Timer<Long> random1 = Timer.builder()
+            long tick = random.nextLong(1, 1_000_000);
+            Timer<Long> anyTimer = Timer.builder()
                     .clock(clock)
                     .tick(Duration.ofNanos(tick))
                     .slots(1 << random.nextInt(1, 9))
@@ -82,12 +82,12 @@ public abstract class TimerContract extends PollContract {
             for (int i = 0; i < 100; i++) {
                 long delay = random.nextLong(tick * 2_000);
                 pending.add(clock.nanoTime() + delay);
-                random1.set(Duration.ofNanos(delay), clock.nanoTime() + delay);
+                anyTimer.set(Duration.ofNanos(delay), clock.nanoTime() + delay);
             }
             while (!pending.isEmpty()) {
                 clock.advance(Duration.ofNanos(random.nextLong(tick * 30) + 1));
                 long now = clock.nanoTime();
-                for (Long due = random1.poll(); due != null; due = random1.poll()) {
+                for (Long due = anyTimer.poll(); due != null; due = anyTimer.poll()) {
                     assertThat(now - due).as("early by, seed " + seed).isNotNegative();
                     pending.remove(due);
                 }
@@ -95,7 +95,7 @@ public abstract class TimerContract extends PollContract {
                     assertThat(now - due).as("late by, seed " + seed).isLessThan(tick);
                 }
             }
-            random1.close();
+            anyTimer.close();
         }
     }
 

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -370,7 +371,7 @@ public abstract class WaitingContract extends PollContract {
                 while (seen.get() <= i) {
                     Thread.onSpinWait();
                     if (i % 3 == 0) {
-                        Thread.yield();
+                        LockSupport.parkNanos(1); // give it the time to fall asleep
                     }
                 }
             }

@@ -134,6 +134,7 @@ public final class OsHandle implements Handle {
      *
      * @param from the attachment to take away, if it is still there
      */
+    @SuppressWarnings("ReferenceEquality") // identity is what is meant
     public void detached(Attachment from) {
         if (attachment == from) {
             emulated = null;

@@ -1,14 +1,12 @@
 package io.millrace.poll.internal;
 
 /**
- * Which slots of a wheel's level hold something, so that a long stall hops from one occupied slot
- * to the next instead of walking the empty ones.
+ * Which slots of a wheel's level hold something, so that a long stall hops from one occupied slot to the next.
  *
- * <p>Two levels: a bit per slot, and above it a bit per non-zero word. 65,536 slots are 1,024
- * words under 16 summary words; up to 4,096 slots need a single one.
+ * <p>A bit per slot, and above it a bit per non-zero word: 65,536 slots are 1,024 words under 16, and up to 4,096
+ * slots need a single one above. Single-threaded.
  */
 final class SlotBitmap {
-
     private final long[] words;
     private final long[] summary;
 
@@ -36,29 +34,28 @@ final class SlotBitmap {
     int next(int from) {
         int word = from >>> 6;
         long ahead = words[word] & (-1L << from);
-        if (ahead != 0) {
-            return (word << 6) + Long.numberOfTrailingZeros(ahead);
+        if (ahead == 0) {
+            word = nextWord(word + 1);
+            if (word < 0) {
+                // Going round may end in the word it began with: there, only slots before from are left.
+                word = nextWord(0);
+            }
+            if (word < 0) {
+                return -1;
+            }
+            ahead = words[word];
         }
-        int next = nextWord(word + 1);
-        if (next < 0) {
-            // Gone round. May come back to the first word, of which only bits before from are left.
-            next = nextWord(0);
-        }
-        return next < 0 ? -1 : (next << 6) + Long.numberOfTrailingZeros(words[next]);
+        return (word << 6) + Long.numberOfTrailingZeros(ahead);
     }
 
     private int nextWord(int from) {
-        int i = from >>> 6;
-        if (i >= summary.length) {
-            return -1;
-        }
-        long ahead = summary[i] & (-1L << from);
-        while (ahead == 0) {
-            if (++i == summary.length) {
-                return -1;
+        long mask = -1L << from;
+        for (int i = from >>> 6; i < summary.length; i++, mask = -1L) {
+            long ahead = summary[i] & mask;
+            if (ahead != 0) {
+                return (i << 6) + Long.numberOfTrailingZeros(ahead);
             }
-            ahead = summary[i];
         }
-        return (i << 6) + Long.numberOfTrailingZeros(ahead);
+        return -1;
     }
 }

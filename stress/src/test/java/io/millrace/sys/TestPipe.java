@@ -1,0 +1,21 @@
+package io.millrace.sys;
+
+/** A pipe as two descriptors, for tests outside this module that run on the class path. */
+public record TestPipe(Descriptor reader, Descriptor writer) {
+    public static TestPipe open() {
+        int[] ends = new int[2];
+        int result = Posix.pipe(CallState.current(), ends);
+        if (result < 0) {
+            throw new IllegalStateException("cannot open a pipe: errno " + -result);
+        }
+        return new TestPipe(new Descriptor(ends[0], false), new Descriptor(ends[1], false));
+    }
+
+    /** Makes the reader readable. */
+    public void writeByte() {
+        if (writer.acquire()) {
+            Posix.write(CallState.current(), writer.fd(), CallState.current().scratch(), 1);
+            writer.release();
+        }
+    }
+}

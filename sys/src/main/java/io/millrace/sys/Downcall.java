@@ -1,0 +1,67 @@
+package io.millrace.sys;
+
+import java.lang.invoke.MethodHandle;
+
+/**
+ * One way in for each number of arguments, for calls that are not on a hot path: the handle is no constant here, so a call costs
+ * some nanoseconds more. Results are the call's own, or {@code -errno}.
+ */
+final class Downcall {
+    private Downcall() {}
+
+    static int run(CallState state, MethodHandle function, long a) {
+        try {
+            return state.result((long) function.invokeExact(state.segment, a));
+        } catch (Throwable thrown) {
+            throw Native.unexpected(thrown);
+        }
+    }
+
+    static int run(CallState state, MethodHandle function, long a, long b) {
+        try {
+            return state.result((long) function.invokeExact(state.segment, a, b));
+        } catch (Throwable thrown) {
+            throw Native.unexpected(thrown);
+        }
+    }
+
+    static int run(CallState state, MethodHandle function, long a, long b, long c) {
+        try {
+            return state.result((long) function.invokeExact(state.segment, a, b, c));
+        } catch (Throwable thrown) {
+            throw Native.unexpected(thrown);
+        }
+    }
+
+    static int run(CallState state, MethodHandle function, long a, long b, long c, long d) {
+        try {
+            return state.result((long) function.invokeExact(state.segment, a, b, c, d));
+        } catch (Throwable thrown) {
+            throw Native.unexpected(thrown);
+        }
+    }
+
+    static int run(CallState state, MethodHandle function, long a, long b, long c, long d, long e) {
+        try {
+            return state.result((long) function.invokeExact(state.segment, a, b, c, d, e));
+        } catch (Throwable thrown) {
+            throw Native.unexpected(thrown);
+        }
+    }
+
+    static int run(CallState state, MethodHandle function, long a, long b, long c, long d, long e, long f) {
+        try {
+            return state.result((long) function.invokeExact(state.segment, a, b, c, d, e, f));
+        } catch (Throwable thrown) {
+            throw Native.unexpected(thrown);
+        }
+    }
+
+    /** The result, or an exception that names the call. */
+    static int check(String name, int fd, int result) throws ErrnoException {
+        if (result < 0) {
+            throw new ErrnoException(name, fd, -result);
+        }
+        return result;
+    }
+}

@@ -1,0 +1,203 @@
+package io.millrace.sys;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The buffers of one vectored call as the kernel wants them: an array of addresses and lengths, in memory of the calling thread. Filled
+ * by {@link #forReading} or {@link #forWriting}, passed to a call, and settled with the buffers by {@link #settleRead} or
+ * {@link #settleWrite}; nothing is allocated on the way if the buffers are the same as a moment ago.
+ *
+ * <p>Bytes without a lasting address (see {@link BufferAddress}) go through the thread's {@link Scratch}, all of one call side by
+ * side. The first 64 buffers count, up to where the scratch is full; what is behind is for the next call, because bytes must not be
+ * moved out of order.
+ *
+ * <p><b>Remembered addresses.</b> One cache for the thread, in the order of the last calls: the buffer that followed the last hit is looked at
+ * first, so that a queue that moved on by a few buffers still finds each at once.
+ */
+public final class Iovecs {
+    /** The most buffers that one call takes. */
+    public static final int MAX_BUFFERS = 64;
+
+    /** The most bytes that one call is asked for: as an {@code int}, and below what any kernel refuses. */
+    public static final int MAX_BYTES = 1 << 30;
+
+    private static final int ARRAY_OFFSET = 64;
+    private static final int DIRECT = -1;
+    private static final ThreadLocal<Iovecs> CURRENT = ThreadLocal.withInitial(Iovecs::new);
+
+    /** The header, then the array. Freed with this object, by the collector. */
+    private final MemorySegment memory;
+
+    private final long header;
+    private final long array;
+
+    /** For each entry: which buffer, how many bytes, and where in the scratch they are or DIRECT. */
+    private final int[] buffer = new int[MAX_BUFFERS];
+
+    private final int[] bytes = new int[MAX_BUFFERS];
+    private final int[] copied = new int[MAX_BUFFERS];
+    private int count;
+    private int asked;
+    private int toCopy;
+    private Scratch scratch = Scratch.current(1);
+
+    private final @Nullable BufferAddress[] known = new BufferAddress[MAX_BUFFERS];
+    private int knownCount;
+    private int next;
+
+    private Iovecs() {
+        this.memory = Arena.ofAuto().allocate(ARRAY_OFFSET + (long) MAX_BUFFERS * Msghdr.IOVEC_BYTES, 16);
+        this.header = memory.address();
+        this.array = header + ARRAY_OFFSET;
+    }
+
+    /** The calling thread's own. */
+    public static Iovecs current() {
+        return CURRENT.get();
+    }
+
+    /**
+     * Takes the room of the buffers.
+     *
+     * @return how many bytes the call will ask for
+     * @throws RuntimeException if this thread may not write one of them now; nothing was read yet then
+     */
+    public int forReading(ByteBuffer[] buffers, int offset, int length) {
+        layOut(buffers, offset, length);
+        for (int i = 0; i < count; i++) {
+            ByteBuffer each = buffers[buffer[i]];
+            if (copied[i] != DIRECT && each.isDirect()) {
+                each.get(each.position()); // A buffer that this thread may not use throws before bytes are taken for it.
+            }
+        }
+        return asked;
+    }
+
+    /**
+     * Takes the bytes of the buffers.
+     *
+     * @return how many bytes the call will offer
+     * @throws RuntimeException if this thread may not read one of them now
+     */
+    public int forWriting(ByteBuffer[] buffers, int offset, int length) {
+        layOut(buffers, offset, length);
+        for (int i = 0; i < count; i++) {
+            if (copied[i] != DIRECT) {
+                ByteBuffer each = buffers[buffer[i]];
+                scratch.take(each, each.position(), bytes[i], copied[i]);
+            }
+        }
+        return asked;
+    }
+
+    private void layOut(ByteBuffer[] buffers, int offset, int length) {
+        count = 0;
+        asked = 0;
+        toCopy = 0;
+        int end = offset + Math.min(length, MAX_BUFFERS);
+        boolean room = true;
+        for (int i = offset; i < end && room; i++) {
+            int remaining = buffers[i].remaining();
+            if (remaining > 0) {
+                room = add(buffers[i], i, remaining);
+            }
+        }
+        scratch = Scratch.current(Math.max(1, toCopy));
+        for (int i = 0; i < count; i++) {
+            if (copied[i] != DIRECT) {
+                Msghdr.putIovec(iovec(i), scratch.address() + copied[i], bytes[i]);
+            }
+        }
+        Msghdr.put(header, 0, 0, array, count);
+    }
+
+    /** False if it did not fit whole: what follows must wait for the next call. */
+    private boolean add(ByteBuffer each, int index, int remaining) {
+        BufferAddress address = each.isDirect() ? addressOf(each) : null;
+        boolean direct = address != null && address.isLasting();
+        int room = direct ? MAX_BYTES - asked : Scratch.MAX_BYTES - toCopy;
+        int taken = Math.min(remaining, room);
+        if (taken == 0) {
+            return false;
+        }
+        if (address != null && direct) {
+            copied[count] = DIRECT;
+            Msghdr.putIovec(iovec(count), address.at(each.position()), taken);
+        } else {
+            copied[count] = toCopy;
+            toCopy += taken;
+        }
+        buffer[count] = index;
+        bytes[count] = taken;
+        count++;
+        asked += taken;
+        return taken == remaining;
+    }
+
+    private BufferAddress addressOf(ByteBuffer each) {
+        for (int i = 0; i < knownCount; i++) {
+            int at = next + i < knownCount ? next + i : next + i - knownCount;
+            BufferAddress address = known[at];
+            if (address != null && address.refersTo(each)) {
+                next = at + 1 == knownCount ? 0 : at + 1;
+                return address;
+            }
+        }
+        BufferAddress learnt = BufferAddress.of(null, each);
+        int at = knownCount < MAX_BUFFERS ? knownCount++ : next;
+        known[at] = learnt;
+        next = at + 1 == knownCount ? 0 : at + 1;
+        return learnt;
+    }
+
+    /** Gives the buffers what a call read, and moves their positions. */
+    public void settleRead(ByteBuffer[] buffers, int moved) {
+        int left = moved;
+        for (int i = 0; i < count && left > 0; i++) {
+            ByteBuffer each = buffers[buffer[i]];
+            int part = Math.min(left, bytes[i]);
+            if (copied[i] != DIRECT) {
+                scratch.give(each, each.position(), part, copied[i]);
+            }
+            each.position(each.position() + part);
+            left -= part;
+        }
+    }
+
+    /** Moves the positions of the buffers by what a call wrote. */
+    public void settleWrite(ByteBuffer[] buffers, int moved) {
+        int left = moved;
+        for (int i = 0; i < count && left > 0; i++) {
+            ByteBuffer each = buffers[buffer[i]];
+            int part = Math.min(left, bytes[i]);
+            each.position(each.position() + part);
+            left -= part;
+        }
+    }
+
+    private long iovec(int index) {
+        return array + (long) index * Msghdr.IOVEC_BYTES;
+    }
+
+    /** The header of a message without a name, for recvmsg and sendmsg. */
+    long header() {
+        return header;
+    }
+
+    /** The array itself, for readv and writev. */
+    long array() {
+        return array;
+    }
+
+    int count() {
+        return count;
+    }
+
+    @Override
+    public String toString() {
+        return count + " buffers of " + asked + " bytes, " + toCopy + " of them copied, in " + memory;
+    }
+}
