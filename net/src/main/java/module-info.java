@@ -5,6 +5,7 @@ import org.jspecify.annotations.NullMarked;
 module io.millrace.net {
     requires transitive io.millrace.poll;
     requires io.millrace.sys;
+    requires jdk.net;
     requires static org.jspecify;
 
     exports io.millrace.net;

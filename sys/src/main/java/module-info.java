@@ -4,6 +4,7 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 @SuppressWarnings("module")
 module io.millrace.sys {
+    requires jdk.unsupported; // sun.misc.Signal, by method handle
     requires static transitive org.jspecify;
 
     exports io.millrace.sys to

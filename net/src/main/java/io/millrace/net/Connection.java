@@ -86,9 +86,7 @@ final class Connection {
     }
 
     int read(MemorySegment into) throws IOException {
-        if (into.isReadOnly()) {
-            throw new IllegalArgumentException("cannot read into a read-only segment; pass one that can be written");
-        }
+        ByteTransport.requireWritable(into);
         requireConnected("read from");
         return inputShut ? endOr0(into.byteSize() > 0) : transport.read(into);
     }

@@ -6,7 +6,11 @@ import io.millrace.sys.Backends;
 import io.millrace.sys.SelectorProvider;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -123,11 +127,23 @@ public final class Net {
      * @throws IllegalArgumentException if the address is unresolved, or the backlog is not positive
      */
     public TcpListener listen(InetSocketAddress address, int backlog) throws IOException {
-        requireResolved(address, "listen on");
-        if (backlog < 1) {
-            throw new IllegalArgumentException("a backlog is at least 1: " + backlog);
-        }
-        return sources.listen(address, backlog);
+        return listen(address, ListenOptions.standard().withBacklog(backlog));
+    }
+
+    /**
+     * Listens on an address.
+     *
+     * @param address where to listen; port 0 takes a free one, see {@link TcpListener#localAddress()}
+     * @param options what must be known before it is bound
+     * @return a listener, the caller's to close
+     * @throws java.net.BindException if the address is in use, is not this machine's, or needs a privilege
+     * @throws IOException if the system refuses otherwise
+     * @throws IllegalArgumentException if the address is unresolved
+     * @throws UnsupportedOperationException if NIO has no shared ports on this system
+     */
+    public TcpListener listen(InetSocketAddress address, ListenOptions options) throws IOException {
+        requireResolved(address, "listen on ");
+        return sources.listen(address, options);
     }
 
     /**
@@ -140,8 +156,82 @@ public final class Net {
      * @throws IllegalArgumentException if the address is unresolved
      */
     public TcpStream connect(InetSocketAddress address) throws IOException {
-        requireResolved(address, "connect to");
+        requireResolved(address, "connect to ");
         return sources.connect(address);
+    }
+
+    /**
+     * Listens for processes of this machine, with a backlog of {@value #DEFAULT_BACKLOG}. {@link UnixListener} says what becomes of the
+     * file.
+     *
+     * @param address where to listen; no file may be there
+     * @return a listener, the caller's to close
+     * @throws java.net.BindException if there is a file, the path is too long, or its directory is missing or not allowed
+     * @throws IOException if the system refuses otherwise
+     * @throws UnsupportedOperationException if this is an abstract name and the family is NIO's
+     */
+    public UnixListener listen(UnixAddress address) throws IOException {
+        return listen(address, DEFAULT_BACKLOG);
+    }
+
+    /**
+     * Listens for processes of this machine. {@link UnixListener} says what becomes of the file.
+     *
+     * @param address where to listen; no file may be there
+     * @param backlog how many connections may wait to be accepted; the system may take it for less
+     * @return a listener, the caller's to close
+     * @throws java.net.BindException if there is a file, the path is too long, or its directory is missing or not allowed
+     * @throws IOException if the system refuses otherwise
+     * @throws IllegalArgumentException if the backlog is not positive
+     * @throws UnsupportedOperationException if this is an abstract name and the family is NIO's
+     */
+    public UnixListener listen(UnixAddress address, int backlog) throws IOException {
+        if (backlog < 1) {
+            throw new IllegalArgumentException("a backlog is at least 1: " + backlog);
+        }
+        return sources.listen(address, backlog);
+    }
+
+    /**
+     * Connects to a process of this machine, at once.
+     *
+     * @param address the listener's
+     * @return a connected stream, the caller's to close
+     * @throws java.net.ConnectException if nobody listens there, too many wait there already, or the path is not allowed
+     * @throws IOException if the system refuses otherwise
+     * @throws UnsupportedOperationException if this is an abstract name and the family is NIO's
+     */
+    public UnixStream connect(UnixAddress address) throws IOException {
+        return sources.connect(address);
+    }
+
+    /**
+     * Binds a UDP socket.
+     *
+     * @param address where to receive; port 0 takes a free one, see {@link UdpSocket#localAddress()}
+     * @return a socket, the caller's to close
+     * @throws java.net.BindException if the address is in use, is not this machine's, or needs a privilege
+     * @throws IOException if the system refuses otherwise
+     * @throws IllegalArgumentException if the address is unresolved
+     */
+    public UdpSocket udp(InetSocketAddress address) throws IOException {
+        return udp(address, UdpOptions.standard());
+    }
+
+    /**
+     * Binds a UDP socket.
+     *
+     * @param address where to receive; port 0 takes a free one, see {@link UdpSocket#localAddress()}
+     * @param options what must be known before it is bound
+     * @return a socket, the caller's to close
+     * @throws java.net.BindException if the address is in use, is not this machine's, or needs a privilege
+     * @throws IOException if the system refuses otherwise
+     * @throws IllegalArgumentException if the address is unresolved
+     * @throws UnsupportedOperationException if NIO has no shared ports on this system
+     */
+    public UdpSocket udp(InetSocketAddress address, UdpOptions options) throws IOException {
+        requireResolved(address, "bind a UDP socket to ");
+        return sources.udp(address, options);
     }
 
     /**
@@ -154,13 +244,51 @@ public final class Net {
         return sources.pipe();
     }
 
-    private static void requireResolved(InetSocketAddress address, String doing) {
+    static void requireResolved(InetSocketAddress address, String doing) {
         if (Objects.requireNonNull(address, "address").isUnresolved()) {
             throw new IllegalArgumentException(
-                    "cannot " + doing + " " + address + ": the name is not resolved; pass new"
+                    "cannot " + doing + address + ": the name is not resolved; pass new"
                             + " InetSocketAddress(InetAddress.getByName(host), port), and"
                             + " resolve it off the loop, because that waits");
         }
+    }
+
+    /**
+     * Opens a regular file.
+     *
+     * @param path a path of the default file system
+     * @param options as for {@link java.nio.channels.FileChannel#open}; none reads
+     * @return a source, the caller's to close
+     * @throws java.nio.file.NoSuchFileException if there is no such file and it was not to be created
+     * @throws java.nio.file.FileAlreadyExistsException if it was to be created anew and is there
+     * @throws java.nio.file.AccessDeniedException if it may not be opened so
+     * @throws IOException if the system refuses otherwise, or it is no regular file
+     * @throws IllegalArgumentException if the options contradict each other
+     * @throws UnsupportedOperationException if an option is not known
+     */
+    public FileSource file(Path path, OpenOption... options) throws IOException {
+        return sources.file(path, Set.copyOf(Arrays.asList(options)));
+    }
+
+    /**
+     * Opens a watch of files and directories that watches nothing yet.
+     *
+     * @return a watch, the caller's to close
+     * @throws IOException if the system refuses, e.g. because too many files are open or too many watches are
+     */
+    public FileWatch fileWatch() throws IOException {
+        return sources.fileWatch();
+    }
+
+    /**
+     * Begins to describe a child process.
+     *
+     * @param command the program, a path or a name that is looked for in PATH, and its arguments; no shell looks at them
+     * @return a builder with pipes for all three streams
+     * @throws IllegalArgumentException if there is no program
+     */
+    public ChildProcess.Builder process(String... command) {
+        return new ChildProcess.Builder(sources, command);
     }
 
     @Override

@@ -66,7 +66,7 @@ public final class Pipe implements AutoCloseable {
     public static final class Reader implements Io {
         private final ByteTransport bytes;
 
-        private Reader(ByteTransport bytes) {
+        Reader(ByteTransport bytes) {
             this.bytes = bytes;
         }
 
@@ -95,7 +95,7 @@ public final class Pipe implements AutoCloseable {
 
         @Override
         public void close() {
-            bytes.handle().close();
+            bytes.close();
         }
 
         @Override
@@ -108,7 +108,7 @@ public final class Pipe implements AutoCloseable {
     public static final class Writer implements Io {
         private final ByteTransport bytes;
 
-        private Writer(ByteTransport bytes) {
+        Writer(ByteTransport bytes) {
             this.bytes = bytes;
         }
 
@@ -135,7 +135,7 @@ public final class Pipe implements AutoCloseable {
 
         @Override
         public void close() {
-            bytes.handle().close();
+            bytes.close();
         }
 
         @Override

@@ -5,6 +5,7 @@ import io.millrace.poll.Source;
 import java.io.IOException;
 import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,10 +29,10 @@ import org.jspecify.annotations.Nullable;
  * address.
  */
 public final class TcpListener implements Source, AutoCloseable {
-    private final TcpAcceptor acceptor;
+    private final Acceptor acceptor;
     private final InetSocketAddress local;
 
-    TcpListener(TcpAcceptor acceptor, InetSocketAddress local) {
+    TcpListener(Acceptor acceptor, InetSocketAddress local) {
         this.acceptor = acceptor;
         this.local = local;
     }
@@ -65,7 +66,11 @@ public final class TcpListener implements Source, AutoCloseable {
      */
     public @Nullable TcpStream accept() throws IOException {
         try {
-            return acceptor.accept();
+            Acceptor.Accepted accepted = acceptor.accept();
+            if (accepted == null) {
+                return null;
+            }
+            return new TcpStream(accepted.transport(), Objects.requireNonNull(accepted.remote()), true);
         } finally {
             Reference.reachabilityFence(this);
         }

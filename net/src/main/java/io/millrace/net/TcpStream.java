@@ -1,47 +1,42 @@
 package io.millrace.net;
 
 import io.millrace.poll.Handle;
-import io.millrace.sys.Bits;
+import io.millrace.sys.SocketSetting;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.channels.ClosedChannelException;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A TCP connection. {@link Io} says how its calls behave.
+ * A TCP connection. {@link ByteStream} says how its calls behave.
  *
  * <p><b>Connecting.</b> {@link #connect} begins; the stream becomes writable when the attempt has ended, and
  * {@link #finishConnect} tells how. Until that returned true, nothing can be read or written.
  *
- * <p><b>Ending.</b> {@link #shutdownOutput} tells the peer that no more will come, and what it sends can still be read, up to
- * {@link #EOF}. A connection that the peer reset gives an {@link IOException} from the calls that follow; close it then.
- *
- * <p><b>Threads.</b> Any thread may call, one for each direction at a time. Close comes from any thread at any time.
+ * <p><b>Options</b> are asked of the system each time, never remembered, and may be set as soon as the stream exists.
  *
  * <h2>Portability</h2>
  * The same for both families. The reason in a message is the kernel's {@code errno} on descriptors and NIO's own text on channels. A
  * connection by IPv4 shows IPv4 addresses, also if the socket speaks both. No call raises SIGPIPE.
  */
-public final class TcpStream implements Io {
-    private final TcpTransport transport;
-    private final ByteTransport bytes;
+public final class TcpStream implements ByteStream {
+    /** The most seconds that NIO takes, and every kernel. */
+    private static final int MAX_LINGER_SECONDS = 65_535;
+
+    private final Connection connection;
     private final InetSocketAddress remote;
     private volatile @Nullable InetSocketAddress local;
-    private volatile boolean connected;
-    private volatile boolean inputShut;
-    private volatile boolean outputShut;
 
-    TcpStream(TcpTransport transport, InetSocketAddress remote, boolean connected) {
-        this.transport = transport;
-        this.bytes = transport.bytes();
+    TcpStream(StreamTransport transport, InetSocketAddress remote, boolean connected) {
+        this.connection = new Connection("TcpStream to ", remote, transport, connected);
         this.remote = remote;
-        this.connected = connected;
     }
 
     /**
-     * Begins to connect, with the default family: {@link Net#connect} of {@link Net#standard()}.
+     * Begins to connect, with the default family: {@link Net#connect(InetSocketAddress)} of {@link Net#standard()}.
      *
      * @param address where to
      * @return a stream that is connecting, the caller's to close
@@ -55,158 +50,205 @@ public final class TcpStream implements Io {
 
     @Override
     public Handle handle() {
-        return bytes.handle();
+        return connection.bytes.handle();
     }
 
-    /**
-     * Asks how the attempt to connect ended; call it when the stream is reported writable. Costs no system call once it returned true.
-     *
-     * @return true if the stream is connected; false while the attempt is under way
-     * @throws java.net.ConnectException if it failed; the stream is closed then
-     * @throws ClosedChannelException if the stream is closed
-     */
+    @Override
     public boolean finishConnect() throws IOException {
         try {
-            if (connected) {
-                requireOpen();
-                return true;
-            }
-            if (transport.finishConnect()) {
-                connected = true;
-                bytes.handle().drained(Bits.READABLE | Bits.WRITABLE);
-                return true;
-            }
-            bytes.handle().drained(Bits.WRITABLE);
-            return false;
-        } catch (ClosedChannelException e) {
-            throw e;
-        } catch (IOException e) {
-            close();
-            throw Failures.connect(remote, e);
+            return connection.finishConnect();
         } finally {
             Reference.reachabilityFence(this);
         }
     }
 
-    /**
-     * Whether it was accepted, or {@link #finishConnect} returned true, and it is not closed. What the peer did since is not
-     * asked.
-     *
-     * @return true if bytes can be moved
-     */
+    @Override
     public boolean isConnected() {
-        return connected && bytes.isOpen();
+        return connection.isConnected();
     }
 
-    /**
-     * Reads what is there, up to the buffer's room.
-     *
-     * @param into where the bytes go, from its position on
-     * @return how many bytes, {@link #EOF}, or {@link #WOULD_BLOCK}; 0 only for a buffer without room
-     * @throws ClosedChannelException if the stream is closed
-     * @throws IOException if the connection failed, e.g. was reset
-     * @throws IllegalArgumentException if the buffer is read-only
-     * @throws IllegalStateException if the stream is not connected yet
-     */
+    @Override
     public int tryRead(ByteBuffer into) throws IOException {
-        ByteTransport.requireWritable(into);
-        if (!connected) {
-            throw notConnected("read from");
-        }
         try {
-            if (inputShut) {
-                requireOpen();
-                return into.hasRemaining() ? EOF : 0;
-            }
-            return bytes.read(into);
+            return connection.read(into);
         } finally {
             Reference.reachabilityFence(this);
         }
     }
 
-    /**
-     * Writes what the kernel has room for.
-     *
-     * @param from the bytes, from its position on
-     * @return how many bytes, or {@link #WOULD_BLOCK}; 0 only for an empty buffer
-     * @throws ClosedChannelException if the stream is closed
-     * @throws IOException if the connection failed, e.g. was reset, or the output was shut down
-     * @throws IllegalStateException if the stream is not connected yet
-     */
+    @Override
+    public int tryRead(ByteBuffer[] into, int offset, int length) throws IOException {
+        try {
+            return connection.read(into, offset, length);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    @Override
+    public int tryRead(MemorySegment into) throws IOException {
+        try {
+            return connection.read(into);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    @Override
     public int tryWrite(ByteBuffer from) throws IOException {
-        if (!connected) {
-            throw notConnected("write to");
-        }
         try {
-            if (outputShut) {
-                requireOpen();
-                throw new IOException("cannot write to " + this + ": its output was shut down by shutdownOutput()");
-            }
-            return bytes.write(from);
+            return connection.write(from);
         } finally {
             Reference.reachabilityFence(this);
         }
     }
 
-    /**
-     * Sends no more: the peer reads to the end of the stream. Idempotent.
-     *
-     * @throws ClosedChannelException if the stream is closed
-     * @throws IOException if the system refuses
-     * @throws IllegalStateException if the stream is not connected yet
-     */
+    @Override
+    public int tryWrite(ByteBuffer[] from, int offset, int length) throws IOException {
+        try {
+            return connection.write(from, offset, length);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    @Override
+    public int tryWrite(MemorySegment from) throws IOException {
+        try {
+            return connection.write(from);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    @Override
     public void shutdownOutput() throws IOException {
-        if (!connected) {
-            throw notConnected("shut down the output of");
-        }
         try {
-            transport.shutdownOutput();
-            outputShut = true;
+            connection.shutdownOutput();
         } finally {
             Reference.reachabilityFence(this);
         }
     }
 
-    /**
-     * Reads no more: every further read is at the end of the stream, and what the peer sends is thrown away. The peer is not told.
-     * Idempotent.
-     *
-     * @throws ClosedChannelException if the stream is closed
-     * @throws IOException if the system refuses
-     * @throws IllegalStateException if the stream is not connected yet
-     */
+    @Override
     public void shutdownInput() throws IOException {
-        if (!connected) {
-            throw notConnected("shut down the input of");
-        }
         try {
-            transport.shutdownInput();
-            inputShut = true;
+            connection.shutdownInput();
         } finally {
             Reference.reachabilityFence(this);
         }
+    }
+
+    @Override
+    public int sendBuffer() throws IOException {
+        return get(SocketSetting.SEND_BUFFER);
+    }
+
+    @Override
+    public void setSendBuffer(int bytes) throws IOException {
+        set(SocketSetting.SEND_BUFFER, Settings.requireBufferSize(bytes));
+    }
+
+    @Override
+    public int receiveBuffer() throws IOException {
+        return get(SocketSetting.RECEIVE_BUFFER);
+    }
+
+    @Override
+    public void setReceiveBuffer(int bytes) throws IOException {
+        set(SocketSetting.RECEIVE_BUFFER, Settings.requireBufferSize(bytes));
+    }
+
+    /**
+     * Whether small writes go out at once instead of waiting for more (TCP_NODELAY).
+     *
+     * @return true if they are sent at once
+     * @throws java.nio.channels.ClosedChannelException if the stream is closed
+     * @throws IOException if the system refuses
+     */
+    public boolean noDelay() throws IOException {
+        return get(SocketSetting.NO_DELAY) != 0;
     }
 
     /**
      * Whether small writes go out at once instead of waiting for more (TCP_NODELAY). Off by default.
      *
      * @param on true to send at once
-     * @throws ClosedChannelException if the stream is closed
+     * @throws java.nio.channels.ClosedChannelException if the stream is closed
      * @throws IOException if the system refuses
      */
     public void setNoDelay(boolean on) throws IOException {
-        try {
-            transport.setNoDelay(on);
-        } finally {
-            Reference.reachabilityFence(this);
+        set(SocketSetting.NO_DELAY, on ? 1 : 0);
+    }
+
+    /**
+     * How the system finds out whether a silent peer is still there.
+     *
+     * @return the times, or null if it does not
+     * @throws java.nio.channels.ClosedChannelException if the stream is closed
+     * @throws IOException if the system refuses
+     * @throws UnsupportedOperationException if NIO cannot tell the times on this system
+     */
+    public @Nullable KeepAlive keepAlive() throws IOException {
+        if (get(SocketSetting.KEEP_ALIVE) == 0) {
+            return null;
         }
+        return new KeepAlive(
+                Duration.ofSeconds(get(SocketSetting.KEEP_IDLE)),
+                Duration.ofSeconds(get(SocketSetting.KEEP_INTERVAL)),
+                get(SocketSetting.KEEP_COUNT));
+    }
+
+    /**
+     * Has the system find out whether a silent peer is still there (SO_KEEPALIVE). Off by default. A peer that is not gives an
+     * {@link IOException} from the next read, and the stream is reported readable.
+     *
+     * @param times when it asks, or null for never
+     * @throws java.nio.channels.ClosedChannelException if the stream is closed
+     * @throws IOException if the system refuses
+     * @throws UnsupportedOperationException if NIO cannot set the times on this system; nothing is changed then
+     */
+    public void setKeepAlive(@Nullable KeepAlive times) throws IOException {
+        if (times != null) {
+            set(SocketSetting.KEEP_IDLE, (int) times.idle().toSeconds());
+            set(SocketSetting.KEEP_INTERVAL, (int) times.interval().toSeconds());
+            set(SocketSetting.KEEP_COUNT, times.count());
+        }
+        set(SocketSetting.KEEP_ALIVE, times == null ? 0 : 1);
+    }
+
+    /**
+     * What {@link #close} does about bytes that are not sent yet.
+     *
+     * @return how long it waits for them, or null if they are sent in the background
+     * @throws java.nio.channels.ClosedChannelException if the stream is closed
+     * @throws IOException if the system refuses
+     */
+    public @Nullable Duration linger() throws IOException {
+        int seconds = get(SocketSetting.LINGER);
+        return seconds < 0 ? null : Duration.ofSeconds(seconds);
+    }
+
+    /**
+     * Says what {@link #close} does about bytes that are not sent yet (SO_LINGER): with null, the default, the system sends them in the
+     * background; with zero they are thrown away, and the peer gets a reset instead of the end of the stream. With a longer time a
+     * close <em>waits</em> for them on the thread that closes, and on Linux it does although the socket never waits otherwise: not for
+     * loops. With a registered NIO channel it does not wait.
+     *
+     * @param time rounded up to seconds; or null
+     * @throws java.nio.channels.ClosedChannelException if the stream is closed
+     * @throws IOException if the system refuses
+     * @throws IllegalArgumentException if the time is negative or above 65,535 seconds
+     */
+    public void setLinger(@Nullable Duration time) throws IOException {
+        set(SocketSetting.LINGER, time == null ? -1 : Seconds.ceil(time, "linger", 0, MAX_LINGER_SECONDS));
     }
 
     /**
      * This end's address. Asked of the system once.
      *
      * @return the address and port
-     * @throws ClosedChannelException if the stream was closed before anybody asked
+     * @throws java.nio.channels.ClosedChannelException if the stream was closed before anybody asked
      * @throws IOException if the system refuses
      * @throws IllegalStateException if the stream is not connected yet
      */
@@ -215,11 +257,9 @@ public final class TcpStream implements Io {
         if (known != null) {
             return known;
         }
-        if (!connected) {
-            throw notConnected("tell the local address of");
-        }
+        connection.requireConnected("tell the local address of");
         try {
-            InetSocketAddress asked = transport.localAddress();
+            InetSocketAddress asked = connection.transport.localAddress();
             local = asked;
             return asked;
         } finally {
@@ -238,23 +278,27 @@ public final class TcpStream implements Io {
 
     @Override
     public void close() {
-        bytes.handle().close();
+        connection.close();
     }
 
-    private void requireOpen() throws ClosedChannelException {
-        if (!bytes.isOpen()) {
-            throw new ClosedChannelException();
+    private int get(SocketSetting setting) throws IOException {
+        try {
+            return connection.get(setting);
+        } finally {
+            Reference.reachabilityFence(this);
         }
     }
 
-    private IllegalStateException notConnected(String doing) {
-        return new IllegalStateException("cannot " + doing + " " + this
-                + ": not connected; when it is writable, call finishConnect() until it returns true");
+    private void set(SocketSetting setting, int value) throws IOException {
+        try {
+            connection.set(setting, value);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
     }
 
     @Override
     public String toString() {
-        String state = !bytes.isOpen() ? ", closed" : connected ? "" : ", connecting";
-        return "TcpStream to " + remote + state + ", " + bytes;
+        return connection.toString();
     }
 }

@@ -1,7 +1,10 @@
 package io.millrace.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -62,6 +65,66 @@ class AllocationTest {
             for (int i = 0; i < CALLS; i++) {
                 pipe.sink().tryWrite(from.clear());
                 pipe.source().tryRead(into.clear());
+            }
+        });
+    }
+
+    @Test
+    void vectoredCallsAllocateNothingEither() throws Throwable {
+        Rig.Ends ends = rig.connection();
+        ByteBuffer[] sent = {ByteBuffer.allocateDirect(8), ByteBuffer.allocate(24), ByteBuffer.allocateDirect(32)};
+        ByteBuffer[] read = {ByteBuffer.allocate(8), ByteBuffer.allocateDirect(24), ByteBuffer.allocateDirect(32)};
+        assertSomeRoundAllocatesNothing(() -> {
+            for (int i = 0; i < CALLS; i++) {
+                for (ByteBuffer each : sent) {
+                    each.clear();
+                }
+                // As a queue does that moves on by a buffer.
+                int from = i % 3;
+                ends.client().tryWrite(sent, from, 3 - from);
+                for (ByteBuffer each : read) {
+                    each.clear();
+                }
+                while (ends.server().tryRead(read, 0, 3) == TcpStream.WOULD_BLOCK) {
+                    Thread.onSpinWait();
+                }
+            }
+        });
+    }
+
+    @Test
+    void segmentsAllocateNothingOnDescriptors() throws Throwable {
+        assumeTrue(backend != Rig.Backend.NIO, "NIO wants a buffer of each segment");
+        Rig.Ends ends = rig.connection();
+        try (Arena shared = Arena.ofShared()) {
+            MemorySegment sent = shared.allocate(64);
+            MemorySegment[] read = {Arena.ofAuto().allocate(64), MemorySegment.ofArray(new byte[64])};
+            assertSomeRoundAllocatesNothing(() -> {
+                for (int i = 0; i < CALLS; i++) {
+                    ends.client().tryWrite(sent);
+                    while (ends.server().tryRead(read[i & 1]) == TcpStream.WOULD_BLOCK) {
+                        Thread.onSpinWait();
+                    }
+                }
+            });
+        }
+    }
+
+    @Test
+    void datagramsToAndFromTheSamePeerAllocateNothing() throws Throwable {
+        UdpSocket one = rig.keep(rig.net.udp(Rig.ANY_PORT));
+        UdpSocket other = rig.keep(rig.net.udp(Rig.ANY_PORT));
+        ByteBuffer[] buffers = {ByteBuffer.allocateDirect(64), ByteBuffer.allocate(64)};
+        assertSomeRoundAllocatesNothing(() -> {
+            for (int i = 0; i < CALLS; i++) {
+                one.trySendTo(buffers[0].clear(), other.localAddress());
+                while (other.tryReceive(buffers[1].clear()) == UdpSocket.WOULD_BLOCK) {
+                    Thread.onSpinWait();
+                }
+                other.trySendTo(buffers[1].flip(), other.lastSender());
+                while (one.tryReceive(buffers[0].clear()) == UdpSocket.WOULD_BLOCK) {
+                    Thread.onSpinWait();
+                }
             }
         });
     }

@@ -6,12 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Trigger;
 import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -114,6 +118,19 @@ class ConnectTest {
         }
 
         assertThat(into.flip()).isEqualTo(TcpStreamTest.ascii("hello"));
+    }
+
+    /** The broadcast address of the loopback network: no TCP connection leads there, and nothing is sent to find out. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    @DisplayName("mill-11: an address that cannot be reached is said so at once")
+    void anUnreachableAddressIsSaidSo() {
+        InetSocketAddress everybody = new InetSocketAddress(InetAddress.ofLiteral("127.255.255.255"), 9);
+
+        assertThatThrownBy(() -> rig.finishConnect(rig.keep(rig.net.connect(everybody))))
+                .isInstanceOf(ConnectException.class)
+                .hasMessageContaining("cannot connect to " + everybody)
+                .hasMessageMatching("(?is).*unreachable.*");
     }
 
     @Test

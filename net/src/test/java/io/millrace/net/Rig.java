@@ -87,14 +87,14 @@ final class Rig implements AutoCloseable {
         }
     }
 
-    void finishConnect(TcpStream stream) throws IOException {
+    void finishConnect(ByteStream stream) throws IOException {
         while (!stream.finishConnect()) {
             await(stream, Interest.WRITABLE);
         }
     }
 
     /** Reads once, as soon as there is something: a count or EOF. */
-    int read(TcpStream stream, ByteBuffer into) throws IOException {
+    int read(ByteStream stream, ByteBuffer into) throws IOException {
         for (; ; ) {
             int read = stream.tryRead(into);
             if (read != Io.WOULD_BLOCK) {
@@ -104,13 +104,13 @@ final class Rig implements AutoCloseable {
         }
     }
 
-    void readFully(TcpStream stream, ByteBuffer into) throws IOException {
+    void readFully(ByteStream stream, ByteBuffer into) throws IOException {
         while (into.hasRemaining()) {
             assertThat(read(stream, into)).as("the stream ended early").isPositive();
         }
     }
 
-    void writeFully(TcpStream stream, ByteBuffer from) throws IOException {
+    void writeFully(ByteStream stream, ByteBuffer from) throws IOException {
         while (from.hasRemaining()) {
             if (stream.tryWrite(from) == Io.WOULD_BLOCK) {
                 await(stream, Interest.WRITABLE);

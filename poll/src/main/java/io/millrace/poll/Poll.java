@@ -1,5 +1,6 @@
 package io.millrace.poll;
 
+import io.millrace.poll.internal.Leak;
 import io.millrace.poll.internal.TimerWheel;
 import io.millrace.sys.Backends;
 import io.millrace.sys.Bits;
@@ -223,6 +224,7 @@ public final class Poll implements AutoCloseable {
         enter();
         try {
             events.clear(this);
+            Leak.sweep();
             return pollUntil(events, timeoutNanos);
         } catch (IOException e) {
             throw new UncheckedIOException("cannot wait on " + selector, e);

@@ -61,8 +61,8 @@ public class ChannelLincheckTest {
                 .actorsPerThread(2)
                 .actorsBefore(1)
                 .actorsAfter(0)
-                .iterations(15)
-                .invocationsPerIteration(Effort.times(250))
+                .iterations(30)
+                .invocationsPerIteration(Effort.times(120))
                 // Not our code: no need to stop inside it.
                 .addGuarantee(forClasses(ConcurrentLinkedQueue.class.getName())
                         .allMethods()

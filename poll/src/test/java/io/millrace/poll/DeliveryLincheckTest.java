@@ -79,8 +79,8 @@ public class DeliveryLincheckTest {
                 .actorsPerThread(2)
                 .actorsBefore(0)
                 .actorsAfter(0)
-                .iterations(15)
-                .invocationsPerIteration(Effort.times(250))
+                .iterations(30)
+                .invocationsPerIteration(Effort.times(120))
                 .checkObstructionFreedom(true)
                 .check(DeliveryLincheckTest.class);
     }

@@ -4,10 +4,14 @@ package io.millrace.poll;
 final class Interleaved {
     private Interleaved() {}
 
-    static void together(Runnable one, Runnable other) {
-        Thread thread = new Thread(one);
+    /**
+     * Runs both. Most races are one interruption of the longer at the wrong moment, in which the shorter runs to its end; the longer begins,
+     * so the checker finds those with a single switch of threads.
+     */
+    static void together(Runnable longer, Runnable shorter) {
+        Thread thread = new Thread(shorter);
         thread.start();
-        other.run();
+        longer.run();
         try {
             thread.join();
         } catch (InterruptedException e) {

@@ -69,6 +69,22 @@ class PollLincheckTest {
     }
 
     @Test
+    void closingAPollThatIsJustLeavingReturns_mio17_tip14() {
+        Lincheck.runConcurrentTest(INTERLEAVINGS, () -> {
+            Poll poll = new ModelKernel().poll();
+            together(
+                    () -> {
+                        try {
+                            poll.poll(Events.withCapacity(1), Duration.ZERO);
+                        } catch (ClosedPollException e) {
+                            // As it may be.
+                        }
+                    },
+                    poll::close);
+        });
+    }
+
+    @Test
     void workPublishedBeforeASetIsSeenByADeliveryAfterIt_mio6_mio13() {
         Lincheck.runConcurrentTest(INTERLEAVINGS, () -> {
             Poll poll = new ModelKernel().poll();

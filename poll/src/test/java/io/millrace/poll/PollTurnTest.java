@@ -188,7 +188,7 @@ class PollTurnTest {
     @Test
     void aHangUpThatNobodyWantsToHearOfIsAskedForAsAnEdge_mio29() {
         OsHandle handle = registeredDescriptor(1, Interest.PRIORITY);
-        kernel.report(handle.attachment().key(), Bits.READABLE | Bits.READ_CLOSED);
+        kernel.report(handle.attachment().key(), Bits.READABLE | Bits.READ_CLOSED | Bits.WRITE_CLOSED);
 
         assertThat(turn(4)).isEmpty();
 

@@ -68,8 +68,8 @@ public class ReadinessQueueLincheckTest {
                 .actorsPerThread(2)
                 .actorsBefore(1)
                 .actorsAfter(1)
-                .iterations(15)
-                .invocationsPerIteration(Effort.times(250))
+                .iterations(30)
+                .invocationsPerIteration(Effort.times(120))
                 .checkObstructionFreedom(true)
                 .check(ReadinessQueueLincheckTest.class);
     }

@@ -42,8 +42,8 @@ class RegisterLincheckTest {
             AtomicInteger seen = new AtomicInteger();
             Events events = Events.withCapacity(1);
             together(
-                    () -> seen.addAndGet(poll.poll(events, Duration.ZERO)),
-                    () -> poll.register(registration, 7, Interest.READABLE, Trigger.EDGE));
+                    () -> poll.register(registration, 7, Interest.READABLE, Trigger.EDGE),
+                    () -> seen.addAndGet(poll.poll(events, Duration.ZERO)));
             seen.addAndGet(poll.poll(events, Duration.ZERO));
             expect(seen.get() == 1, "reported " + seen + " times");
         });

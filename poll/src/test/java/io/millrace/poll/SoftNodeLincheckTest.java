@@ -65,8 +65,8 @@ public class SoftNodeLincheckTest {
                 .actorsPerThread(2)
                 .actorsBefore(1)
                 .actorsAfter(1)
-                .iterations(15)
-                .invocationsPerIteration(Effort.times(250))
+                .iterations(40)
+                .invocationsPerIteration(Effort.times(100))
                 .checkObstructionFreedom(true)
                 .check(SoftNodeLincheckTest.class);
     }

@@ -166,8 +166,9 @@ public final class Signals {
      * @throws IllegalArgumentException if there is no such signal
      */
     public static int number(String name) {
+        Object signal = signal(name);
         try {
-            return (int) Jvm.NUMBER.invoke(signal(name));
+            return (int) Jvm.NUMBER.invoke(signal);
         } catch (Throwable e) {
             throw Native.unexpected(e);
         }

@@ -11,6 +11,7 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteOrder;
+import java.nio.file.Path;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -80,6 +81,26 @@ class SocketAddressCodecTest {
         assertThat(read).isEqualTo(address);
     }
 
+    @ParameterizedTest
+    @EnumSource(Os.class)
+    void aUnixPathEndsInAZeroByteAndAnAbstractNameDoesNot(Os os) {
+        SocketAddressCodec codec = SocketAddressCodec.of(os);
+        memory.fill((byte) 0x55);
+        assertThat(codec.encodeUnix(new byte[] {'/', 'a'}, memory, 4)).isEqualTo(5);
+        assertThat(hex(4, 6)).isEqualTo((os.isBsd() ? "0501" : shorts(1)) + "2f6100" + "55");
+
+        assertThat(codec.encodeUnix(UnixNames.ofAbstract("a"), memory, 4)).isEqualTo(4);
+        assertThat(hex(4, 4)).isEqualTo((os.isBsd() ? "0401" : shorts(1)) + "0061");
+    }
+
+    @Test
+    void aRelativePathStaysRelative() {
+        assertThat(UnixNames.ofPath(Path.of("a/b"))).containsExactly('a', '/', 'b');
+        assertThat(UnixNames.ofPath(Path.of("/a b"))).containsExactly('/', 'a', ' ', 'b');
+        assertThat(UnixNames.fits(new byte[UnixNames.MAX_BYTES + 2])).isFalse();
+        assertThat(UnixNames.fits(new byte[0])).isFalse();
+    }
+
     @Test
     void anotherFamilyIsRefused() {
         memory.set(ValueLayout.JAVA_SHORT, 0, (short) 1);
@@ -93,6 +114,10 @@ class SocketAddressCodecTest {
         memory.fill((byte) 0x55);
         int length = SocketAddressCodec.of(os).encode(new InetSocketAddress(address, 7000), family, memory, 4);
         return HexFormat.of().formatHex(memory.asSlice(4, length).toArray(ValueLayout.JAVA_BYTE));
+    }
+
+    private String hex(long at, long count) {
+        return HexFormat.of().formatHex(memory.asSlice(at, count).toArray(ValueLayout.JAVA_BYTE));
     }
 
     private static int inet6(Os os) {

@@ -173,9 +173,9 @@ public abstract class PollContract {
     }
 
     /**
-     * What is in a buffer.
+     * What is in a buffer, read in both ways, by the loop and by the cursor.
      *
-     * @param from filled by a poll
+     * @param from filled by a poll; its cursor is at the beginning afterwards
      * @return a copy
      */
     protected static List<Event> read(Events from) {
@@ -183,6 +183,13 @@ public abstract class PollContract {
         for (Event event : from) {
             copy.add(event);
         }
+        List<Event> byCursor = new ArrayList<>();
+        from.rewind();
+        while (from.advance()) {
+            byCursor.add(new Event(from.token(), from.readiness()));
+        }
+        from.rewind();
+        assertThat(byCursor).as("the cursor sees what the loop sees").isEqualTo(copy);
         return copy;
     }
 

@@ -63,8 +63,8 @@ public class SlabLincheckTest {
                 .actorsPerThread(2)
                 .actorsBefore(2)
                 .actorsAfter(1)
-                .iterations(15)
-                .invocationsPerIteration(Effort.times(250))
+                .iterations(30)
+                .invocationsPerIteration(Effort.times(120))
                 .check(SlabLincheckTest.class);
     }
 

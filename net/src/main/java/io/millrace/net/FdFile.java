@@ -1,0 +1,182 @@
+package io.millrace.net;
+
+import io.millrace.poll.Handle;
+import io.millrace.poll.internal.OsHandle;
+import io.millrace.sys.BufferAddress;
+import io.millrace.sys.CallState;
+import io.millrace.sys.Descriptor;
+import io.millrace.sys.Errno;
+import io.millrace.sys.ErrnoException;
+import io.millrace.sys.Files;
+import io.millrace.sys.Pipes;
+import io.millrace.sys.Scratch;
+import java.io.IOException;
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A file as a descriptor: one system call each time, and no allocation. Like {@link FdBytes}, save that a call may have a position and that
+ * nothing ever would block.
+ */
+final class FdFile implements FileTransport {
+    private static final int EINTR = -Errno.EINTR.code();
+
+    private final Descriptor descriptor;
+    private final OsHandle handle;
+    private @Nullable BufferAddress lastRead;
+    private @Nullable BufferAddress lastWritten;
+
+    FdFile(Descriptor descriptor) {
+        this.descriptor = descriptor;
+        this.handle = new OsHandle(descriptor, true);
+    }
+
+    @Override
+    public Handle handle() {
+        return handle;
+    }
+
+    @Override
+    public int read(ByteBuffer into, long position) throws IOException {
+        int fd = use();
+        try {
+            if (!into.hasRemaining()) {
+                return 0;
+            }
+            long address = into.isDirect() ? readAddress(into) : 0;
+            int moved;
+            if (address != 0) {
+                moved = checkRead(fd, load(fd, address, into.remaining(), position));
+            } else {
+                into.get(into.position()); // A buffer that this thread may not use throws before bytes are taken for it.
+                int asked = Math.min(into.remaining(), Scratch.MAX_BYTES);
+                Scratch scratch = Scratch.current(asked);
+                moved = checkRead(fd, load(fd, scratch.address(), asked, position));
+                if (moved > 0) {
+                    scratch.give(into, into.position(), moved);
+                }
+            }
+            if (moved > 0) {
+                into.position(into.position() + moved);
+            }
+            return moved;
+        } finally {
+            Reference.reachabilityFence(into);
+            descriptor.release();
+        }
+    }
+
+    @Override
+    public int write(ByteBuffer from, long position) throws IOException {
+        int fd = use();
+        try {
+            if (!from.hasRemaining()) {
+                return 0;
+            }
+            long address = from.isDirect() ? writtenAddress(from) : 0;
+            long moved;
+            if (address != 0) {
+                moved = store(fd, address, from.remaining(), position);
+            } else {
+                int asked = Math.min(from.remaining(), Scratch.MAX_BYTES);
+                Scratch scratch = Scratch.current(asked);
+                scratch.take(from, from.position(), asked);
+                moved = store(fd, scratch.address(), asked, position);
+            }
+            if (moved < 0) {
+                throw new ErrnoException("write", fd, (int) -moved);
+            }
+            from.position(from.position() + (int) moved);
+            return (int) moved;
+        } finally {
+            Reference.reachabilityFence(from);
+            descriptor.release();
+        }
+    }
+
+    /** The address of the buffer's position, or 0 if its bytes must be copied. */
+    private long readAddress(ByteBuffer into) {
+        BufferAddress address = BufferAddress.of(lastRead, into);
+        if (address != lastRead) {
+            lastRead = address;
+        }
+        return address.isLasting() ? address.at(into.position()) : 0;
+    }
+
+    /** The address of the buffer's position, or 0 if its bytes must be copied. */
+    private long writtenAddress(ByteBuffer from) {
+        BufferAddress address = BufferAddress.of(lastWritten, from);
+        if (address != lastWritten) {
+            lastWritten = address;
+        }
+        return address.isLasting() ? address.at(from.position()) : 0;
+    }
+
+    private static long load(int fd, long address, int bytes, long position) {
+        CallState state = CallState.current();
+        long result;
+        do {
+            result = position == NEXT
+                    ? Pipes.read(state, fd, address, bytes)
+                    : Files.read(state, fd, address, bytes, position);
+        } while (result == EINTR);
+        return result;
+    }
+
+    private static long store(int fd, long address, int bytes, long position) {
+        CallState state = CallState.current();
+        long result;
+        do {
+            result = position == NEXT
+                    ? Pipes.write(state, fd, address, bytes)
+                    : Files.write(state, fd, address, bytes, position);
+        } while (result == EINTR);
+        return result;
+    }
+
+    private static int checkRead(int fd, long result) throws ErrnoException {
+        if (result < 0) {
+            throw new ErrnoException("read", fd, (int) -result);
+        }
+        return result == 0 ? Io.EOF : (int) result;
+    }
+
+    @Override
+    public long size() throws IOException {
+        int fd = use();
+        try {
+            return Files.size(fd);
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    @Override
+    public void force(boolean metadata) throws IOException {
+        int fd = use();
+        try {
+            Files.force(fd, metadata);
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    private int use() throws ClosedChannelException {
+        if (!descriptor.acquire()) {
+            throw new ClosedChannelException();
+        }
+        return descriptor.fd();
+    }
+
+    @Override
+    public void close() {
+        handle.close();
+    }
+
+    @Override
+    public String toString() {
+        return descriptor.toString();
+    }
+}

@@ -1,0 +1,239 @@
+package io.millrace.net;
+
+import io.millrace.poll.Handle;
+import io.millrace.poll.Interest;
+import io.millrace.sys.Bits;
+import io.millrace.sys.Descriptor;
+import io.millrace.sys.Errno;
+import io.millrace.sys.ErrnoException;
+import io.millrace.sys.Fds;
+import java.io.IOException;
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+
+/**
+ * Any file descriptor as a source: standard input, a terminal, a pipe, a socket of another library, an eventfd, a pidfd.
+ *
+ * {@snippet :
+ * FdSource stdin = FdSource.stdin();
+ * poll.register(stdin, 1, Interest.READABLE, Trigger.LEVEL);
+ * // when token 1 is readable:
+ * int read = stdin.tryRead(buffer); // bytes, EOF or WOULD_BLOCK
+ * }
+ *
+ * <p><b>Borrowed or owned.</b> {@link #adopt} leaves the number to its owner: it is never closed here. The source holds a descriptor
+ * of its own for the same file instead, so that its owner may close theirs at any time, and nothing is ever done to a number that has
+ * become somebody else's; the price is that the file stays open until this source is closed as well. {@link #owned} takes
+ * the number over.
+ *
+ * <p><b>Flags are never changed.</b> Whether calls wait (O_NONBLOCK) is a property of the open file, which is shared with the shell, the parent and
+ * every program on the same terminal. No call here waits all the same: sockets are asked not to by each call; pipes and terminals
+ * are opened once more, through {@code /proc/self/fd}, with flags of their own; and what cannot be opened again is asked by poll(2)
+ * before each read or write. That last way has two limits: another reader that takes the bytes between the question and the read has
+ * this one wait; and a write to such a pipe moves at most 4,096 bytes, to such a terminal one.
+ *
+ * <p><b>Edges.</b> Read and write on to {@link #WOULD_BLOCK}: to a terminal, a queue of records or a guarded descriptor a call that
+ * moved fewer bytes than it could says nothing about what is left. Whoever reads or writes by other means, with the number itself, tells
+ * of it by {@link #wouldBlock}.
+ *
+ * <p><b>Always ready.</b> A regular file, a directory and a block device are ready for ever, on every backend; so is on epoll
+ * whatever it refuses to watch, such as {@code /dev/null}.
+ *
+ * <p><b>Threads.</b> As {@link Io} says.
+ *
+ * <h2>Portability</h2>
+ * Descriptors need a Unix and a native backend: a poll on {@code nio} refuses to register one that is not always ready. Elsewhere than on
+ * Linux everything but a socket is asked by poll(2) before each call.
+ */
+public final class FdSource implements Io {
+    private static final int STDIN = 0;
+
+    private final int fd;
+    private final Fds.Kind kind;
+    private final Descriptor descriptor;
+    private final FdBytes bytes;
+
+    private FdSource(int fd, Fds.Kind kind, Descriptor descriptor, FdBytes.Kind calls) {
+        this.fd = fd;
+        this.kind = kind;
+        this.descriptor = descriptor;
+        this.bytes = new FdBytes(descriptor, calls, kind.isAlwaysReady());
+    }
+
+    /**
+     * A source over somebody else's descriptor, which is never closed and whose flags are never changed.
+     *
+     * @param fd an open descriptor of this process
+     * @return a source, the caller's to close; that leaves {@code fd} open
+     * @throws IllegalArgumentException if the number is negative or not open
+     * @throws IOException if the system refuses, e.g. because too many files are open
+     * @throws IllegalStateException if there are no descriptors here, or native access is denied
+     */
+    public static FdSource adopt(int fd) throws IOException {
+        Fds.Kind kind = kindOf(fd);
+        int reopened = kind.canBeReopened() ? Fds.reopen(fd) : -1;
+        int ours = reopened >= 0 ? reopened : Fds.duplicate(fd);
+        return new FdSource(fd, kind, new Descriptor(ours, false), calls(kind, ours));
+    }
+
+    /**
+     * A source over a descriptor that is the source's from now on.
+     *
+     * @param fd an open descriptor of this process; if this call throws it remains the caller's
+     * @return a source, the caller's to close; that closes {@code fd}
+     * @throws IllegalArgumentException if the number is negative or not open
+     * @throws IOException if the system refuses
+     * @throws IllegalStateException if there are no descriptors here, or native access is denied
+     */
+    public static FdSource owned(int fd) throws IOException {
+        Fds.Kind kind = kindOf(fd);
+        int reopened = kind.canBeReopened() && !Fds.isNonBlocking(fd) ? Fds.reopen(fd) : -1;
+        if (reopened >= 0) {
+            Fds.replace(fd, reopened);
+        } else {
+            Fds.setCloseOnExec(fd);
+        }
+        return new FdSource(fd, kind, new Descriptor(fd, false), calls(kind, fd));
+    }
+
+    /**
+     * The standard input of this process, adopted. What {@code System.in} has read ahead is not seen here: use one of the two.
+     *
+     * @return a source, the caller's to close; that leaves the standard input open
+     * @throws IllegalArgumentException if this process has none
+     * @throws IOException if the system refuses
+     * @throws IllegalStateException if there are no descriptors here, or native access is denied
+     */
+    public static FdSource stdin() throws IOException {
+        return adopt(STDIN);
+    }
+
+    private static Fds.Kind kindOf(int fd) throws IOException {
+        if (fd < 0) {
+            throw new IllegalArgumentException("cannot adopt fd " + fd + ": a file descriptor is not negative");
+        }
+        Net.natively(); // or says why not
+        try {
+            return Fds.kind(fd);
+        } catch (ErrnoException e) {
+            if (e.is(Errno.EBADF)) {
+                throw new IllegalArgumentException(
+                        "cannot adopt fd " + fd + ": not an open file descriptor; open it first, and do not close it yet",
+                        e);
+            }
+            throw e;
+        }
+    }
+
+    /** How to move bytes without a wait. */
+    private static FdBytes.Kind calls(Fds.Kind kind, int fd) throws IOException {
+        return switch (kind) {
+            case SOCKET, DATAGRAM -> FdBytes.Kind.FOREIGN_SOCKET;
+            case REGULAR, ALWAYS_READY -> FdBytes.Kind.PIPE;
+            case PIPE, TERMINAL, TERMINAL_MASTER, OTHER -> Fds.isNonBlocking(fd) ? FdBytes.Kind.PIPE : guarded(kind);
+        };
+    }
+
+    private static FdBytes.Kind guarded(Fds.Kind kind) {
+        return switch (kind) {
+            case PIPE -> FdBytes.Kind.GUARDED_PIPE;
+            case TERMINAL, TERMINAL_MASTER -> FdBytes.Kind.GUARDED_TERMINAL;
+            default -> FdBytes.Kind.GUARDED;
+        };
+    }
+
+    @Override
+    public Handle handle() {
+        return bytes.handle();
+    }
+
+    /**
+     * The number that was adopted or given.
+     *
+     * @return as it was passed in
+     */
+    public int fd() {
+        return fd;
+    }
+
+    /**
+     * Reads what is there, up to the buffer's room, in one call of the system. An eventfd wants room for 8 bytes, an inotify queue
+     * for a record; what cannot be read at all, such as a pidfd, is an {@link IOException}.
+     *
+     * @param into where the bytes go, from its position on
+     * @return how many bytes, {@link #EOF}, or {@link #WOULD_BLOCK}; 0 only for a buffer without room, or an empty datagram
+     * @throws java.nio.channels.ClosedChannelException if the source is closed
+     * @throws IOException if the system refuses
+     * @throws IllegalArgumentException if the buffer is read-only
+     */
+    public int tryRead(ByteBuffer into) throws IOException {
+        ByteTransport.requireWritable(into);
+        try {
+            int read = bytes.read(into);
+            if (read == WOULD_BLOCK) {
+                tellsOfWouldBlock();
+            }
+            return read == EOF && kind == Fds.Kind.DATAGRAM ? 0 : read;
+        } catch (ErrnoException e) {
+            if (kind == Fds.Kind.TERMINAL_MASTER && e.is(Errno.EIO)) {
+                return EOF; // how a master learns that nobody has the slave open
+            }
+            throw e;
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Writes what there is room for, in one call of the system.
+     *
+     * @param from the bytes, from its position on
+     * @return how many bytes, or {@link #WOULD_BLOCK}; 0 only for an empty buffer
+     * @throws java.nio.channels.ClosedChannelException if the source is closed
+     * @throws IOException if the system refuses, e.g. because the other end is closed
+     */
+    public int tryWrite(ByteBuffer from) throws IOException {
+        try {
+            int written = bytes.write(from);
+            if (written == WOULD_BLOCK) {
+                tellsOfWouldBlock();
+            }
+            return written;
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Tells that a read or a write by other means found nothing to do. Where the kernel has no edges (poll(2)), a source that has never
+     * met would-block is served as {@link io.millrace.poll.Trigger#LEVEL}, because nobody could tell when to report it again; from the
+     * first time on, by this call or by {@link #tryRead} and {@link #tryWrite}, it gets true edges and needs to be told each time. Elsewhere
+     * it does nothing.
+     *
+     * @param drained the directions that would block
+     */
+    public void wouldBlock(Interest drained) {
+        int bits = (drained.contains(Interest.READABLE) ? Bits.READABLE : 0)
+                | (drained.contains(Interest.WRITABLE) ? Bits.WRITABLE : 0);
+        if (bits != 0) {
+            tellsOfWouldBlock();
+            bytes.handle().drained(bits);
+        }
+    }
+
+    private void tellsOfWouldBlock() {
+        if (!descriptor.reportsWouldBlock()) {
+            descriptor.startReportingWouldBlock();
+        }
+    }
+
+    @Override
+    public void close() {
+        bytes.handle().close();
+    }
+
+    @Override
+    public String toString() {
+        return "FdSource of fd " + fd + ", " + kind.description() + ", by " + bytes;
+    }
+}

@@ -1,0 +1,124 @@
+package io.millrace.net;
+
+import io.millrace.net.FileEvent.Kind;
+import io.millrace.poll.Handle;
+import io.millrace.poll.Source;
+import java.io.IOException;
+import java.lang.ref.Reference;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Changes of files and directories. Readable while there is one to be taken.
+ *
+ * {@snippet :
+ * FileWatch watch = FileWatch.open();
+ * watch.watch(Path.of("config.json"));
+ * poll.register(watch, 1, Interest.READABLE, Trigger.EDGE);
+ * // when token 1 is readable:
+ * for (FileEvent event = watch.poll(); event != null; event = watch.poll()) { reload(event); }
+ * }
+ *
+ * <p><b>What is watched.</b> Of a directory, its entries, but not theirs: it is not recursive. A file is watched by its name: that it is made,
+ * replaced by a rename, or deleted is seen, and it need not be there yet, but its directory must be. A directory that is deleted or moved
+ * away ends its watch with a last DELETED of the watched path; one that is made anew must be watched anew.
+ *
+ * <p><b>Hints, not a journal.</b> Several changes may be one event, and the file may have changed again when the event is read. When more
+ * happens than the system keeps, {@link Kind#OVERFLOW} says so.
+ *
+ * <p><b>Edges.</b> Whatever the trigger, {@link #poll} until null: several changes are read from the system at once, and those
+ * that wait inside this object are not reported again.
+ *
+ * <p><b>Threads.</b> Any thread may call. A call that reads or changes the list of paths may wait for another one, never for a change.
+ *
+ * <h2>Portability</h2>
+ * inotify on Linux, without a thread. Elsewhere, and from {@link Net#nio()}, the JDK's watch service with a daemon thread of ours that waits
+ * for it; a rename within the watched paths is then DELETED and CREATED, and where the system has no such service it may
+ * take seconds. Network file systems report what this machine does and not what others do.
+ */
+public final class FileWatch implements Source, AutoCloseable {
+    private static final Set<Kind> ALL = Collections.unmodifiableSet(EnumSet.allOf(Kind.class));
+
+    private final WatchTransport transport;
+
+    FileWatch(WatchTransport transport) {
+        this.transport = transport;
+    }
+
+    /**
+     * A watch of the default family that watches nothing yet: {@link Net#fileWatch} of {@link Net#standard()}.
+     *
+     * @return a watch, the caller's to close
+     * @throws IOException if the system refuses, e.g. because too many files are open or too many watches are
+     */
+    public static FileWatch open() throws IOException {
+        return Net.standard().fileWatch();
+    }
+
+    @Override
+    public Handle handle() {
+        return transport.handle();
+    }
+
+    /**
+     * Watches a path from now on. If it is watched already, the kinds are replaced.
+     *
+     * @param path of the default file system: a directory, or a file in a directory that is there; events carry it, or it with an entry
+     * @param kinds what to report; none means all
+     * @throws java.nio.file.NoSuchFileException if neither the path nor its directory is there
+     * @throws java.nio.channels.ClosedChannelException if this watch is closed
+     * @throws IOException if the system refuses, e.g. because too much is watched
+     */
+    public void watch(Path path, Kind... kinds) throws IOException {
+        Set<Kind> wanted = EnumSet.noneOf(Kind.class);
+        Collections.addAll(wanted, kinds);
+        try {
+            transport.watch(WatchedPath.of(path, wanted.isEmpty() ? ALL : wanted));
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Watches a path no longer. What happened before and was not taken yet may still come.
+     *
+     * @param path as it was given to {@link #watch}
+     * @return false if it was not watched, or is no longer because its directory is gone
+     */
+    public boolean unwatch(Path path) {
+        try {
+            return transport.unwatch(path);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Takes the next change, without waiting for one.
+     *
+     * @return the change, or null if there is none
+     * @throws java.nio.channels.ClosedChannelException if this watch is closed
+     * @throws IOException if the system refuses
+     */
+    public @Nullable FileEvent poll() throws IOException {
+        try {
+            return transport.poll();
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /** Watches no more, and is deregistered. Idempotent, from any thread. */
+    @Override
+    public void close() {
+        transport.close();
+    }
+
+    @Override
+    public String toString() {
+        return "FileWatch by " + transport;
+    }
+}

@@ -1,0 +1,170 @@
+package io.millrace.net;
+
+import io.millrace.poll.Handle;
+import io.millrace.poll.Readiness;
+import io.millrace.poll.Registration;
+import io.millrace.poll.Source;
+import io.millrace.sys.Signals;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLongArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Signals sent to this process, such as Ctrl-C. Readable while one that came was not taken.
+ *
+ * {@snippet :
+ * SignalSource signals = SignalSource.of("INT", "TERM", "HUP");
+ * poll.register(signals, 1, Interest.READABLE, Trigger.EDGE);
+ * // when token 1 is readable:
+ * for (String name = signals.poll(); name != null; name = signals.poll()) {
+ *   if (name.equals("HUP")) { reload(); } else { stop(); }
+ * }
+ * }
+ *
+ * <p><b>Instead of the default.</b> While a source listens to a signal, that signal does nothing else: INT and TERM no longer end the program. The
+ * last source of a signal that is closed puts back what was there before the first. Several sources of one signal are each told of it.
+ *
+ * <p><b>Coalesced.</b> A signal that comes several times before it is taken is taken once; {@link #count} tells how often. The kernel itself
+ * merges signals of one kind that come close together, so that the count may be smaller than what was sent, never larger.
+ *
+ * <p><b>Which ones.</b> Those that the JVM or the kernel needs are refused: QUIT, SEGV, BUS, FPE, ILL, TRAP, ABRT, PIPE, XFSZ, KILL and STOP. With
+ * {@code -Xrs} the JVM leaves HUP, INT and TERM to the system, and they are refused too. USR2 is what HotSpot stops a thread with, e.g. for Flight
+ * Recorder on Linux; it can be listened to, but prefer USR1, or move HotSpot's to another number with the variable {@code _JAVA_SR_SIGNUM}.
+ *
+ * <p><b>Threads.</b> Any thread may call; each signal that is taken goes to one of them. A source that is not closed listens for ever: the JVM keeps it.
+ *
+ * <h2>Portability</h2>
+ * The same on every backend: signals come through the JVM's {@code sun.misc.Signal}, which calls on a thread that it makes for each. Windows knows INT and
+ * TERM.
+ */
+public final class SignalSource implements Source, AutoCloseable {
+    /** The bits of {@link #came}. */
+    private static final int MOST = Integer.SIZE - 1;
+
+    private final List<String> names;
+    private final Signals.@Nullable Listening[] listening;
+    private final AtomicLongArray counts;
+    /** Bit i: signal i came and was not taken. */
+    private final AtomicInteger came = new AtomicInteger();
+
+    private final Registration registration = new Registration();
+    private volatile boolean closed;
+
+    private SignalSource(List<String> names) {
+        this.names = names;
+        this.listening = new Signals.Listening[names.size()];
+        this.counts = new AtomicLongArray(names.size());
+    }
+
+    /**
+     * Listens to signals from now on.
+     *
+     * @param names such as {@code INT} or {@code SIGINT}, at least one
+     * @return a source, the caller's to close
+     * @throws IllegalArgumentException if there is no such signal here, or it cannot be listened to; then nothing has changed
+     */
+    public static SignalSource of(String... names) {
+        List<String> distinct =
+                Arrays.stream(names).map(Signals::plainName).distinct().toList();
+        if (distinct.isEmpty() || distinct.size() > MOST) {
+            throw new IllegalArgumentException(
+                    "a signal source listens to 1 to " + MOST + " signals, not to " + distinct.size());
+        }
+        SignalSource source = new SignalSource(distinct);
+        boolean done = false;
+        try {
+            source.listen();
+            done = true;
+            return source;
+        } finally {
+            if (!done) {
+                source.close();
+            }
+        }
+    }
+
+    private void listen() {
+        for (int i = 0; i < listening.length; i++) {
+            int index = i;
+            listening[i] = Signals.listen(names.get(i), () -> arrived(index));
+        }
+    }
+
+    private void arrived(int index) {
+        counts.incrementAndGet(index);
+        came.getAndUpdate(bits -> bits | 1 << index);
+        registration.setReadiness(Readiness.READABLE);
+    }
+
+    @Override
+    public Handle handle() {
+        return registration;
+    }
+
+    /**
+     * Takes a signal that came. Of several, the one that was named first in {@link #of}.
+     *
+     * @return its name without SIG, or null if none came, or the source is closed
+     */
+    public @Nullable String poll() {
+        for (; ; ) {
+            int seen = came.get();
+            if (seen == 0 || closed) {
+                settle();
+                return null;
+            }
+            int bit = Integer.lowestOneBit(seen);
+            if (came.compareAndSet(seen, seen & ~bit)) {
+                if (seen == bit) {
+                    settle();
+                }
+                return names.get(Integer.numberOfTrailingZeros(bit));
+            }
+        }
+    }
+
+    /**
+     * Nothing is left to take: not readable, unless a signal came meanwhile. Its handler sets the bit first and the readiness second, so either the look
+     * below sees the bit, or the handler's readiness comes after it was taken away here.
+     */
+    private void settle() {
+        registration.unsetReadiness(Readiness.READABLE);
+        if (came.get() != 0) {
+            registration.setReadiness(Readiness.READABLE);
+        }
+    }
+
+    /**
+     * How often a signal came since the source was made.
+     *
+     * @param name one of those that it listens to
+     * @return the count
+     * @throws IllegalArgumentException if it does not listen to that signal
+     */
+    public long count(String name) {
+        int index = names.indexOf(Signals.plainName(name));
+        if (index < 0) {
+            throw new IllegalArgumentException(this + " does not listen to " + name);
+        }
+        return counts.get(index);
+    }
+
+    /** Listens no longer, and is deregistered; a signal does what it did before. Idempotent, from any thread. */
+    @Override
+    public void close() {
+        closed = true;
+        registration.close();
+        for (Signals.Listening each : listening) {
+            if (each != null) {
+                each.close();
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "SignalSource of " + String.join(", ", names) + (closed ? ", closed" : "");
+    }
+}

@@ -1,0 +1,56 @@
+package io.millrace.net;
+
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The file that a bind made, known by the file system's own key of it (device and inode), so that a close removes that one and not
+ * the one that somebody put in its place. The key stays its own while the socket is open, which holds the inode; so it is compared
+ * before the socket is closed. Between the comparison and the removal there is a moment that no system call closes.
+ */
+final class SocketFile {
+    private final Path path;
+    private final @Nullable Object key;
+
+    private SocketFile(Path path, @Nullable Object key) {
+        this.path = path;
+        this.key = key;
+    }
+
+    /** Right after the bind; null for an abstract name, or if the file is gone already. */
+    static @Nullable SocketFile of(UnixAddress address) {
+        Path path = address.path();
+        if (path == null) {
+            return null;
+        }
+        try {
+            return new SocketFile(path, keyOf(path));
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    /** Removes the file if it is still the same. */
+    void delete() {
+        try {
+            Object now = keyOf(path);
+            // Windows has no keys; there a file that is in use by a socket cannot be replaced.
+            if (key == null || key.equals(now)) {
+                Files.deleteIfExists(path);
+            }
+        } catch (IOException e) {
+            // It is gone, or its directory is no longer ours; the next bind there will tell.
+            System.getLogger("io.millrace").log(Level.DEBUG, () -> "not removing " + path, e);
+        }
+    }
+
+    private static @Nullable Object keyOf(Path path) throws IOException {
+        return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
+                .fileKey();
+    }
+}

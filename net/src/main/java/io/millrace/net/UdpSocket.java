@@ -1,0 +1,386 @@
+package io.millrace.net;
+
+import io.millrace.poll.Handle;
+import io.millrace.poll.Source;
+import io.millrace.sys.SocketSetting;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A UDP socket: datagrams, each sent and received whole. Readable while one is waiting, writable while there is room for one.
+ *
+ * {@snippet :
+ * UdpSocket socket = UdpSocket.bind(new InetSocketAddress("127.0.0.1", 7000));
+ * poll.register(socket, 1, Interest.READABLE, Trigger.EDGE);
+ * // when token 1 is readable:
+ * while (socket.tryReceive(buffer.clear()) != UdpSocket.WOULD_BLOCK) {
+ *     socket.trySendTo(buffer.flip(), socket.lastSender());
+ * }
+ * }
+ *
+ * <p><b>Results.</b> A call never waits. It returns the number of bytes moved or {@link #WOULD_BLOCK}. A datagram of no bytes is a datagram: it
+ * can be sent, and a receive then returns 0. There is no end. What was received and did not fit is lost, and {@link
+ * #wasTruncated()} says so; a buffer without room takes the next datagram all the same.
+ *
+ * <p><b>Connected.</b> After {@link #connect} the socket sends with {@link #trySend(ByteBuffer)} to one address and receives from it alone, and
+ * the system tells if nobody listens there: some call after a send throws {@link java.net.PortUnreachableException}. That is an
+ * answer and not an end; the socket goes on.
+ *
+ * <p><b>Edges.</b> After an {@link io.millrace.poll.Trigger#EDGE} event call until {@link #WOULD_BLOCK}: one edge may stand for several
+ * datagrams, and nothing else drains a direction.
+ *
+ * <p><b>Buffers.</b> Direct buffers go to the kernel as they are. Heap buffers, segments, and buffers over a segment of an arena
+ * that can be closed are copied on the way.
+ *
+ * <p><b>Threads.</b> Any thread may call, one at a time that sends and one that receives; {@link #lastSender()} and {@link #wasTruncated()} belong to
+ * the latter. Close comes from any thread at any time.
+ *
+ * <h2>Portability</h2>
+ * The wildcard address, {@code 0.0.0.0} or {@code ::}, speaks IPv4 and IPv6 where the machine has both, unless {@code
+ * java.net.preferIPv4Stack} is set; any other address its own family. A peer by IPv4 is always shown with its IPv4 address. NIO sends no
+ * empty datagram from a connected socket, and cannot tell whether one that is empty would have blocked.
+ */
+public final class UdpSocket implements Source, AutoCloseable {
+    /** Nothing was moved: wait until a {@link io.millrace.poll.Poll} reports the direction. */
+    public static final int WOULD_BLOCK = Io.WOULD_BLOCK;
+
+    private final UdpTransport transport;
+    private final InetSocketAddress local;
+    private volatile @Nullable InetSocketAddress remote;
+
+    UdpSocket(UdpTransport transport, InetSocketAddress local) {
+        this.transport = transport;
+        this.local = local;
+    }
+
+    /**
+     * Binds a socket, with the default family: {@link Net#udp(InetSocketAddress)} of {@link Net#standard()}.
+     *
+     * @param address where to receive; port 0 takes a free one, see {@link #localAddress()}
+     * @return a socket, the caller's to close
+     * @throws java.net.BindException if the address is in use, is not this machine's, or needs a privilege
+     * @throws IOException if the system refuses otherwise
+     * @throws IllegalArgumentException if the address is unresolved
+     */
+    public static UdpSocket bind(InetSocketAddress address) throws IOException {
+        return Net.standard().udp(address);
+    }
+
+    @Override
+    public Handle handle() {
+        return transport.handle();
+    }
+
+    /**
+     * From now on talks to one address alone. Datagrams that came before are thrown away. Nothing is sent.
+     *
+     * @param address of the peer
+     * @throws ClosedChannelException if the socket is closed
+     * @throws java.net.ConnectException if there is no way to the address
+     * @throws IllegalArgumentException if the address is unresolved, or of the other family than the one that the socket is bound to
+     * @throws IllegalStateException if the socket is connected already
+     * @throws IOException never otherwise
+     */
+    public void connect(InetSocketAddress address) throws IOException {
+        requireReachable(address, "connect " + this + " to ");
+        if (remote != null) {
+            throw new IllegalStateException(
+                    "cannot connect " + this + " again; bind another socket for another peer");
+        }
+        try {
+            transport.connect(address);
+            remote = address;
+        } catch (ClosedChannelException e) {
+            throw e;
+        } catch (IOException e) {
+            throw Failures.connect(address, e);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Sends a datagram to the peer.
+     *
+     * @param from its bytes, from its position to its limit
+     * @return how many bytes, which is all of them; or {@link #WOULD_BLOCK}
+     * @throws ClosedChannelException if the socket is closed
+     * @throws java.net.PortUnreachableException if nobody listened there when an earlier one arrived; this one was not sent
+     * @throws IOException if the system refuses, e.g. because it is too long: 65,507 bytes are the most by IPv4
+     * @throws IllegalStateException if the socket is not connected
+     */
+    public int trySend(ByteBuffer from) throws IOException {
+        requireConnected();
+        try {
+            return transport.send(from, null);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Sends a datagram to the peer.
+     *
+     * @param from its bytes
+     * @return how many bytes, which is all of them; or {@link #WOULD_BLOCK}
+     * @throws ClosedChannelException if the socket is closed
+     * @throws java.net.PortUnreachableException if nobody listened there when an earlier one arrived; this one was not sent
+     * @throws IOException if the system refuses, e.g. because it is too long: 65,507 bytes are the most by IPv4
+     * @throws IllegalStateException if the socket is not connected, or the segment's arena is closed
+     */
+    public int trySend(MemorySegment from) throws IOException {
+        requireConnected();
+        try {
+            return transport.send(from, null);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Sends a datagram to an address. To send to the same one again, pass the same object: then nothing is allocated.
+     *
+     * @param from its bytes, from its position to its limit
+     * @param to where to
+     * @return how many bytes, which is all of them; or {@link #WOULD_BLOCK}
+     * @throws ClosedChannelException if the socket is closed
+     * @throws IOException if the system refuses, e.g. because it is too long, there is no way to the address, or it is a broadcast
+     *     address and {@link #setBroadcast} is off
+     * @throws IllegalArgumentException if the address is unresolved, or of the other family than the one that the socket is bound to
+     * @throws IllegalStateException if the socket is connected
+     */
+    public int trySendTo(ByteBuffer from, InetSocketAddress to) throws IOException {
+        requireUnconnected(to);
+        try {
+            return transport.send(from, to);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Sends a datagram to an address. To send to the same one again, pass the same object: then nothing is allocated.
+     *
+     * @param from its bytes
+     * @param to where to
+     * @return how many bytes, which is all of them; or {@link #WOULD_BLOCK}
+     * @throws ClosedChannelException if the socket is closed
+     * @throws IOException if the system refuses, e.g. because it is too long, there is no way to the address, or it is a broadcast
+     *     address and {@link #setBroadcast} is off
+     * @throws IllegalArgumentException if the address is unresolved, or of the other family than the one that the socket is bound to
+     * @throws IllegalStateException if the socket is connected, or the segment's arena is closed
+     */
+    public int trySendTo(MemorySegment from, InetSocketAddress to) throws IOException {
+        requireUnconnected(to);
+        try {
+            return transport.send(from, to);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Receives a datagram; {@link #lastSender()} and {@link #wasTruncated()} tell more of it.
+     *
+     * @param into where its bytes go, from its position on
+     * @return how many bytes, 0 for an empty one too; or {@link #WOULD_BLOCK}
+     * @throws ClosedChannelException if the socket is closed
+     * @throws java.net.PortUnreachableException if the socket is connected and nobody listened there when a datagram arrived
+     * @throws IOException if the system refuses
+     * @throws IllegalArgumentException if the buffer is read-only
+     */
+    public int tryReceive(ByteBuffer into) throws IOException {
+        ByteTransport.requireWritable(into);
+        try {
+            return transport.receive(into);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Receives a datagram; {@link #lastSender()} and {@link #wasTruncated()} tell more of it.
+     *
+     * @param into where its bytes go, from its beginning on
+     * @return how many bytes, 0 for an empty one too; or {@link #WOULD_BLOCK}
+     * @throws ClosedChannelException if the socket is closed
+     * @throws java.net.PortUnreachableException if the socket is connected and nobody listened there when a datagram arrived
+     * @throws IOException if the system refuses
+     * @throws IllegalArgumentException if the segment is read-only
+     */
+    public int tryReceive(MemorySegment into) throws IOException {
+        ByteTransport.requireWritable(into);
+        try {
+            return transport.receive(into);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Who sent the datagram that was received last. The same object as long as the same sender sends.
+     *
+     * @return the address, or null before the first one
+     */
+    public @Nullable InetSocketAddress lastSender() {
+        return transport.sender();
+    }
+
+    /**
+     * Whether the datagram that was received last was longer than the room for it, so that its rest is lost.
+     *
+     * @return true if something is missing
+     */
+    public boolean wasTruncated() {
+        return transport.wasTruncated();
+    }
+
+    /**
+     * Whether datagrams may be sent to a broadcast address (SO_BROADCAST).
+     *
+     * @return true if they may
+     * @throws ClosedChannelException if the socket is closed
+     * @throws IOException if the system refuses
+     */
+    public boolean broadcast() throws IOException {
+        return get(SocketSetting.BROADCAST) != 0;
+    }
+
+    /**
+     * Whether datagrams may be sent to a broadcast address (SO_BROADCAST). Off by default.
+     *
+     * @param on true if they may
+     * @throws ClosedChannelException if the socket is closed
+     * @throws IOException if the system refuses
+     */
+    public void setBroadcast(boolean on) throws IOException {
+        set(SocketSetting.BROADCAST, on ? 1 : 0);
+    }
+
+    /**
+     * How many bytes of datagrams the kernel takes before a send would block (SO_SNDBUF).
+     *
+     * @return the size in bytes
+     * @throws ClosedChannelException if the socket is closed
+     * @throws IOException if the system refuses
+     */
+    public int sendBuffer() throws IOException {
+        return get(SocketSetting.SEND_BUFFER);
+    }
+
+    /**
+     * Asks for a size of the kernel's send buffer; the system may take it for more or less.
+     *
+     * @param bytes the size in bytes
+     * @throws ClosedChannelException if the socket is closed
+     * @throws IOException if the system refuses
+     * @throws IllegalArgumentException if the size is not positive
+     */
+    public void setSendBuffer(int bytes) throws IOException {
+        set(SocketSetting.SEND_BUFFER, Settings.requireBufferSize(bytes));
+    }
+
+    /**
+     * How many bytes of datagrams the kernel keeps that nobody has received yet (SO_RCVBUF); what comes when it is full is lost.
+     *
+     * @return the size in bytes
+     * @throws ClosedChannelException if the socket is closed
+     * @throws IOException if the system refuses
+     */
+    public int receiveBuffer() throws IOException {
+        return get(SocketSetting.RECEIVE_BUFFER);
+    }
+
+    /**
+     * Asks for a size of the kernel's receive buffer; the system may take it for more or less.
+     *
+     * @param bytes the size in bytes
+     * @throws ClosedChannelException if the socket is closed
+     * @throws IOException if the system refuses
+     * @throws IllegalArgumentException if the size is not positive
+     */
+    public void setReceiveBuffer(int bytes) throws IOException {
+        set(SocketSetting.RECEIVE_BUFFER, Settings.requireBufferSize(bytes));
+    }
+
+    /**
+     * Where it is bound: the port that was taken, if it was bound to port 0.
+     *
+     * @return the address, also after close
+     */
+    public InetSocketAddress localAddress() {
+        return local;
+    }
+
+    /**
+     * The peer that it is connected to.
+     *
+     * @return the address, also after close; or null if it is not connected
+     */
+    public @Nullable InetSocketAddress remoteAddress() {
+        return remote;
+    }
+
+    /** Closes it: deregistered first, if it is registered, and never reported again. Idempotent, from any thread. */
+    @Override
+    public void close() {
+        transport.handle().close();
+    }
+
+    private void requireConnected() {
+        if (remote == null) {
+            throw new IllegalStateException(
+                    "cannot send from " + this + ": not connected; call connect(address), or use trySendTo");
+        }
+    }
+
+    private void requireUnconnected(InetSocketAddress to) {
+        requireReachable(to, "send to ");
+        if (remote != null) {
+            throw new IllegalStateException("cannot send from " + this + " to " + to
+                    + ": it is connected; use trySend, or bind another socket");
+        }
+    }
+
+    /** A socket that is bound to an address of one family does not reach the other one. */
+    private void requireReachable(InetSocketAddress to, String doing) {
+        InetAddress mine = local.getAddress();
+        InetAddress theirs = to.getAddress();
+        if (theirs == null) {
+            Net.requireResolved(to, doing);
+        } else if (!mine.isAnyLocalAddress() && mine instanceof Inet6Address != theirs instanceof Inet6Address) {
+            throw new IllegalArgumentException("cannot " + doing + to + ": the socket is bound to " + local
+                    + ", which is of another family; bind it to an address of the same one, or to the wildcard");
+        }
+    }
+
+    private int get(SocketSetting setting) throws IOException {
+        try {
+            return transport.get(setting);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    private void set(SocketSetting setting, int value) throws IOException {
+        try {
+            transport.set(setting, value);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    @Override
+    public String toString() {
+        InetSocketAddress peer = remote;
+        return "UdpSocket on " + local + (peer == null ? "" : " to " + peer) + (transport.isOpen() ? "" : ", closed")
+                + ", " + transport;
+    }
+}

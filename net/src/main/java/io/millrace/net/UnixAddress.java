@@ -1,0 +1,86 @@
+package io.millrace.net;
+
+import io.millrace.sys.UnixNames;
+import java.nio.file.FileSystems;
+import java.nio.file.Path;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a Unix socket listens: at a path, or, on Linux, at a name that no file system knows.
+ *
+ * <p>A path of more than about a hundred bytes (107 on Linux, 103 on macOS) is refused by the system when it is used; a relative one
+ * is taken as it is.
+ */
+public final class UnixAddress {
+    private final @Nullable Path path;
+    private final String name;
+
+    private UnixAddress(@Nullable Path path, String name) {
+        this.path = path;
+        this.name = name;
+    }
+
+    /**
+     * A socket at a path.
+     *
+     * @param path where its file is, or will be
+     * @return the address
+     * @throws IllegalArgumentException if the path is empty, or not of the default file system
+     */
+    public static UnixAddress of(Path path) {
+        if (!Objects.equals(path.getFileSystem(), FileSystems.getDefault())) {
+            throw new IllegalArgumentException("a Unix socket needs a path of the default file system, not " + path
+                    + " of " + path.getFileSystem());
+        }
+        if (path.toString().isEmpty()) {
+            throw new IllegalArgumentException("a Unix socket needs a path; this one is empty");
+        }
+        return new UnixAddress(path, path.toString());
+    }
+
+    /**
+     * A name of Linux's abstract name space: no file, no permissions, gone with its listener.
+     *
+     * @param name any text, of at most 107 bytes in UTF-8
+     * @return the address
+     * @throws IllegalArgumentException if the name is empty
+     */
+    public static UnixAddress ofAbstract(String name) {
+        if (name.isEmpty()) {
+            throw new IllegalArgumentException("an abstract name has at least one character");
+        }
+        return new UnixAddress(null, name);
+    }
+
+    /**
+     * Its path.
+     *
+     * @return as given, or null for an abstract name
+     */
+    public @Nullable Path path() {
+        return path;
+    }
+
+    /** As the kernel wants it. */
+    byte[] kernelName() {
+        return path != null ? UnixNames.ofPath(path) : UnixNames.ofAbstract(name);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof UnixAddress address
+                && Objects.equals(path, address.path)
+                && name.equals(address.name);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(path, name);
+    }
+
+    @Override
+    public String toString() {
+        return path != null ? name : "@" + name;
+    }
+}

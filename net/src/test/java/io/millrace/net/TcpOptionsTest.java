@@ -1,0 +1,186 @@
+package io.millrace.net;
+
+import static io.millrace.net.TcpStreamTest.ascii;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.millrace.poll.Interest;
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What is set is what the kernel says afterwards: every getter asks it. */
+@ParameterizedClass
+@EnumSource(Rig.Backend.class)
+class TcpOptionsTest {
+    @Parameter
+    Rig.Backend backend;
+
+    private Rig rig;
+
+    @BeforeEach
+    void open() {
+        rig = backend.rig();
+    }
+
+    @AfterEach
+    void close() {
+        if (rig != null) {
+            rig.close();
+        }
+    }
+
+    @Test
+    void noDelayIsOffUntilItIsSet() throws Exception {
+        TcpStream stream = rig.connection().client();
+        assertThat(stream.noDelay()).isFalse();
+
+        stream.setNoDelay(true);
+        assertThat(stream.noDelay()).isTrue();
+        stream.setNoDelay(false);
+        assertThat(stream.noDelay()).isFalse();
+    }
+
+    @Test
+    @DisplayName("mill-10: keep-alive is really applied, with all three times")
+    void keepAliveHasItsThreeTimes() throws Exception {
+        TcpStream stream = rig.connection().client();
+        assertThat(stream.keepAlive()).isNull();
+        KeepAlive times = new KeepAlive(Duration.ofSeconds(60), Duration.ofMillis(9_001), 4);
+
+        stream.setKeepAlive(times);
+
+        assertThat(stream.keepAlive())
+                .isEqualTo(times)
+                .isEqualTo(new KeepAlive(Duration.ofSeconds(60), Duration.ofSeconds(10), 4));
+        stream.setKeepAlive(KeepAlive.after(Duration.ofSeconds(30)));
+        assertThat(stream.keepAlive()).isEqualTo(new KeepAlive(Duration.ofSeconds(30), Duration.ofSeconds(75), 9));
+        stream.setKeepAlive(null);
+        assertThat(stream.keepAlive()).isNull();
+    }
+
+    @Test
+    void timesThatNoKernelTakesAreRefused() {
+        Duration second = Duration.ofSeconds(1);
+        assertThatThrownBy(() -> new KeepAlive(Duration.ZERO, second, 1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("idle is from 1 to 32767 seconds long, not PT0S");
+        assertThatThrownBy(() -> new KeepAlive(second, Duration.ofDays(1), 1))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new KeepAlive(second, second, 0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new KeepAlive(second, second, 128)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void lingerIsRoundedUpToSeconds() throws Exception {
+        TcpStream stream = rig.connection().client();
+        assertThat(stream.linger()).isNull();
+
+        stream.setLinger(Duration.ofMillis(1));
+        assertThat(stream.linger()).isEqualTo(Duration.ofSeconds(1));
+        stream.setLinger(Duration.ZERO);
+        assertThat(stream.linger()).isEqualTo(Duration.ZERO);
+        stream.setLinger(null);
+        assertThat(stream.linger()).isNull();
+        assertThatThrownBy(() -> stream.setLinger(Duration.ofSeconds(-1))).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> stream.setLinger(Duration.ofDays(1))).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    @DisplayName("mill-11: a close with linger zero resets the connection")
+    void withLingerZeroACloseIsAReset() throws Exception {
+        Rig.Ends ends = rig.connection();
+        ends.client().setLinger(Duration.ZERO);
+        ends.client().close();
+        rig.await(ends.server(), Interest.READABLE);
+
+        assertThatThrownBy(() -> ends.server().tryRead(ByteBuffer.allocate(8)))
+                .isInstanceOf(IOException.class)
+                .hasMessageMatching("(?is).*reset.*");
+        assertThatThrownBy(() -> {
+                    ends.server().tryWrite(ascii("x"));
+                    ends.server().tryWrite(ascii("x"));
+                })
+                .isInstanceOf(IOException.class)
+                .isNotInstanceOf(ClosedChannelException.class);
+    }
+
+    @Test
+    void onAClosedStreamEveryOptionSaysSo() throws Exception {
+        TcpStream stream = rig.connection().client();
+        stream.close();
+
+        assertThatThrownBy(stream::noDelay).isInstanceOf(ClosedChannelException.class);
+        assertThatThrownBy(() -> stream.setNoDelay(true)).isInstanceOf(ClosedChannelException.class);
+        assertThatThrownBy(stream::keepAlive).isInstanceOf(ClosedChannelException.class);
+        assertThatThrownBy(() -> stream.setKeepAlive(null)).isInstanceOf(ClosedChannelException.class);
+        assertThatThrownBy(stream::linger).isInstanceOf(ClosedChannelException.class);
+        assertThatThrownBy(() -> stream.setLinger(null)).isInstanceOf(ClosedChannelException.class);
+    }
+
+    @Test
+    void theListenersReceiveBufferIsThatOfItsConnections() throws Exception {
+        TcpListener listener =
+                rig.keep(rig.net.listen(Rig.ANY_PORT, ListenOptions.standard().withReceiveBuffer(50_000)));
+        TcpStream client = rig.keep(rig.net.connect(listener.localAddress()));
+        TcpStream server = rig.accept(listener);
+        rig.finishConnect(client);
+
+        assertThat(server.receiveBuffer()).isBetween(50_000, 100_000);
+        assertThat(client.receiveBuffer()).isNotEqualTo(server.receiveBuffer());
+    }
+
+    @Test
+    @EnabledOnOs({OS.LINUX, OS.MAC, OS.FREEBSD})
+    @DisplayName("mill-10: reuse-port: several listeners share a port if all of them say so")
+    void severalListenersShareAPort() throws Exception {
+        ListenOptions sharing = ListenOptions.standard().withReusePort(true).withBacklog(64);
+        TcpListener first = rig.keep(rig.net.listen(Rig.ANY_PORT, sharing));
+        InetSocketAddress address = first.localAddress();
+        TcpListener second = rig.keep(rig.net.listen(address, sharing));
+
+        List<TcpStream> clients = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            TcpStream client = rig.keep(rig.net.connect(address));
+            rig.finishConnect(client);
+            clients.add(client);
+        }
+        int atFirst = acceptAll(first);
+        int atSecond = acceptAll(second);
+
+        assertThat(second.localAddress()).isEqualTo(address);
+        assertThat(atFirst + atSecond).isEqualTo(clients.size());
+        assertThatThrownBy(() -> rig.net.listen(address, ListenOptions.standard())).isInstanceOf(BindException.class);
+    }
+
+    private int acceptAll(TcpListener listener) throws IOException {
+        int accepted = 0;
+        for (TcpStream stream = listener.accept(); stream != null; stream = listener.accept()) {
+            rig.keep(stream);
+            accepted++;
+        }
+        return accepted;
+    }
+
+    @Test
+    void optionsThatMakeNoSenseAreRefused() {
+        ListenOptions standard = ListenOptions.standard();
+        assertThatThrownBy(() -> standard.withBacklog(0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> standard.withReceiveBuffer(-1)).isInstanceOf(IllegalArgumentException.class);
+        assertThat(standard).isEqualTo(new ListenOptions(Net.DEFAULT_BACKLOG, false, 0));
+    }
+}
