@@ -40,6 +40,7 @@ class ArchitectureTest {
             entry("server", List.of("engine", "task", "net", "poll")),
             entry("netty", List.of("engine", "task", "net", "poll")),
             entry("testkit", List.of("server", "engine", "task", "net", "poll")),
+            entry("examples", List.of("server", "engine", "task", "net", "poll")),
             entry("console", List.of("server", "engine", "task", "net", "poll")),
             entry("cli", List.of("console", "server", "engine", "task", "net", "poll")));
 

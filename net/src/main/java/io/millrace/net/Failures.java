@@ -51,8 +51,9 @@ final class Failures {
                 ? cause
                 : because(
                         new BindException("cannot listen at " + address + ": " + cause.getMessage()
-                                + "; choose a path of at most " + UnixNames.MAX_BYTES + " bytes, in a directory that can be"
-                                + " written, where no file is; if one is there and its listener is gone, delete it first"),
+                                + "; choose a path of at most " + UnixNames.MAX_BYTES
+                                + " bytes, in a directory that can be written, where no file is; if one is"
+                                + " there and its listener is gone, delete it first"),
                         cause);
     }
 
@@ -61,8 +62,8 @@ final class Failures {
                 ? cause
                 : because(
                         new ConnectException("cannot connect to " + address + ": " + cause.getMessage()
-                                + "; check that a server listens there and has room for one more, that this user may write its"
-                                + " file, and that the path has at most " + UnixNames.MAX_BYTES + " bytes"),
+                                + "; check that a server listens there and has room for one more, that this user may"
+                                + " write its file, and that the path has at most " + UnixNames.MAX_BYTES + " bytes"),
                         cause);
     }
 
@@ -91,7 +92,8 @@ final class Failures {
                 ? cause
                 : new IOException(
                         "cannot start " + command + ": " + cause.getMessage() + "; check that "
-                                + command.getFirst() + " exists, may be executed, and if it is a name, is in a directory of"
+                                + command.getFirst()
+                                + " exists, may be executed, and if it is a name, is in a directory of"
                                 + " PATH",
                         cause);
     }
@@ -99,8 +101,8 @@ final class Failures {
     static IOException tooManyWatches(ErrnoException cause) {
         return cause.is(Errno.EMFILE)
                 ? new IOException(
-                        "cannot open a file watch: this user or process has as many as the system allows; close some, or raise"
-                                + " fs.inotify.max_user_instances or the limit of open files",
+                        "cannot open a file watch: this user or process has as many as the system allows; close some,"
+                                + " or raise fs.inotify.max_user_instances or the limit of open files",
                         cause)
                 : cause;
     }

@@ -50,7 +50,8 @@ final class FdFile implements FileTransport {
             if (address != 0) {
                 moved = checkRead(fd, load(fd, address, into.remaining(), position));
             } else {
-                into.get(into.position()); // A buffer that this thread may not use throws before bytes are taken for it.
+                into.get(
+                        into.position()); // A buffer that this thread may not use throws before bytes are taken for it.
                 int asked = Math.min(into.remaining(), Scratch.MAX_BYTES);
                 Scratch scratch = Scratch.current(asked);
                 moved = checkRead(fd, load(fd, scratch.address(), asked, position));

@@ -118,7 +118,8 @@ public final class FdSource implements Io {
         } catch (ErrnoException e) {
             if (e.is(Errno.EBADF)) {
                 throw new IllegalArgumentException(
-                        "cannot adopt fd " + fd + ": not an open file descriptor; open it first, and do not close it yet",
+                        "cannot adopt fd " + fd
+                                + ": not an open file descriptor; open it first, and do not close it yet",
                         e);
             }
             throw e;

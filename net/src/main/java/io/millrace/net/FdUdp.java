@@ -73,7 +73,7 @@ final class FdUdp implements UdpTransport {
         try {
             int bytes = from.remaining();
             BufferAddress address = from.isDirect() ? BufferAddress.of(lastSent, from) : null;
-            lastSent = address;
+            lastSent = address == null ? lastSent : address;
             int sent;
             if (address != null && address.isLasting()) {
                 sent = send(fd, address.at(from.position()), bytes, to);
@@ -121,13 +121,16 @@ final class FdUdp implements UdpTransport {
         int fd = use();
         try {
             BufferAddress address = into.isDirect() ? BufferAddress.of(lastReceived, into) : null;
-            lastReceived = address;
+            lastReceived = address == null ? lastReceived : address;
             int received;
             if (address != null && address.isLasting()) {
                 received = receive(fd, address.at(into.position()), into.remaining());
             } else {
                 if (into.isDirect() && into.hasRemaining()) {
-                    into.get(into.position()); // A buffer that this thread may not use throws before bytes are taken for it.
+                    into.get(
+                            into
+                                    .position()); // A buffer that this thread may not use throws before bytes are taken
+                                                  // for it.
                 }
                 int room = Math.min(into.remaining(), Scratch.MAX_BYTES);
                 Scratch scratch = Scratch.current(room);

@@ -1,7 +1,7 @@
 package io.millrace.net;
 
-import org.jspecify.annotations.Nullable;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A change that a {@link FileWatch} saw.
@@ -10,7 +10,8 @@ import java.nio.file.Path;
  * @param path what it happened to: the watched path, or an entry of a watched directory; null only for {@link Kind#OVERFLOW}
  * @param from for {@link Kind#MOVED} where it was before, else null
  */
-public record FileEvent(Kind kind, @Nullable Path path, @Nullable Path from) {
+public record FileEvent(
+        Kind kind, @Nullable Path path, @Nullable Path from) {
     /** What can happen. */
     public enum Kind {
         /** It is there now: made, or moved here from a place that is not watched. */

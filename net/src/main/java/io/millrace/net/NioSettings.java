@@ -27,21 +27,20 @@ final class NioSettings {
     }
 
     private static SocketOption<?> option(NetworkChannel channel, SocketSetting setting) {
-        SocketOption<?> option =
-                switch (setting) {
-                    case REUSE_PORT -> StandardSocketOptions.SO_REUSEPORT;
-                    case REUSE_ADDRESS -> StandardSocketOptions.SO_REUSEADDR;
-                    case BROADCAST -> StandardSocketOptions.SO_BROADCAST;
-                    case SEND_BUFFER -> StandardSocketOptions.SO_SNDBUF;
-                    case RECEIVE_BUFFER -> StandardSocketOptions.SO_RCVBUF;
-                    case KEEP_ALIVE -> StandardSocketOptions.SO_KEEPALIVE;
-                    case LINGER -> StandardSocketOptions.SO_LINGER;
-                    case NO_DELAY -> StandardSocketOptions.TCP_NODELAY;
-                    case KEEP_IDLE -> ExtendedSocketOptions.TCP_KEEPIDLE;
-                    case KEEP_INTERVAL -> ExtendedSocketOptions.TCP_KEEPINTERVAL;
-                    case KEEP_COUNT -> ExtendedSocketOptions.TCP_KEEPCOUNT;
-                    case ERROR, IPV6_ONLY -> throw new AssertionError("never asked of a channel: " + setting);
-                };
+        SocketOption<?> option = switch (setting) {
+            case REUSE_PORT -> StandardSocketOptions.SO_REUSEPORT;
+            case REUSE_ADDRESS -> StandardSocketOptions.SO_REUSEADDR;
+            case BROADCAST -> StandardSocketOptions.SO_BROADCAST;
+            case SEND_BUFFER -> StandardSocketOptions.SO_SNDBUF;
+            case RECEIVE_BUFFER -> StandardSocketOptions.SO_RCVBUF;
+            case KEEP_ALIVE -> StandardSocketOptions.SO_KEEPALIVE;
+            case LINGER -> StandardSocketOptions.SO_LINGER;
+            case NO_DELAY -> StandardSocketOptions.TCP_NODELAY;
+            case KEEP_IDLE -> ExtendedSocketOptions.TCP_KEEPIDLE;
+            case KEEP_INTERVAL -> ExtendedSocketOptions.TCP_KEEPINTERVAL;
+            case KEEP_COUNT -> ExtendedSocketOptions.TCP_KEEPCOUNT;
+            case ERROR, IPV6_ONLY -> throw new AssertionError("never asked of a channel: " + setting);
+        };
         if (!channel.supportedOptions().contains(option)) {
             throw new UnsupportedOperationException("java.nio has no " + option.name() + " for " + channel
                     + " on this system; leave it as it is, or use a native backend where there is one");

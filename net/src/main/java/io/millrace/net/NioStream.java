@@ -52,8 +52,8 @@ final class NioStream implements StreamTransport {
         while (count < most && cutLimit < 0) {
             ByteBuffer each = buffers[offset + count];
             int remaining = each.remaining();
-            int room = each.isDirect() ? Iovecs.MAX_BYTES - asked : Scratch.MAX_BYTES - heap;
-            int taken = Math.min(remaining, room);
+            int room = Iovecs.MAX_BYTES - asked;
+            int taken = Math.min(remaining, each.isDirect() ? room : Math.min(room, Scratch.MAX_BYTES - heap));
             if (taken < remaining) {
                 cutLimit = each.limit();
                 each.limit(each.position() + taken);

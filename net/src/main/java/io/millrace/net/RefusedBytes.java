@@ -38,9 +38,9 @@ final class RefusedBytes implements ByteTransport {
     }
 
     private String remedy() {
-        return "the " + what + ": the backend nio takes channels, and the JDK has none for a child's streams;"
-                + " open the poll on a native backend and start the child with Net.of(poll), or start it with this stream"
-                + " inherited or discarded";
+        return "the " + what + ": the backend nio takes channels, and the JDK has none for a child's streams; open the"
+                + " poll on a native backend and start the child with Net.of(poll), or start it with this"
+                + " stream inherited or discarded";
     }
 
     @Override

@@ -91,8 +91,7 @@ public final class UdpSocket implements Source, AutoCloseable {
     public void connect(InetSocketAddress address) throws IOException {
         requireReachable(address, "connect " + this + " to ");
         if (remote != null) {
-            throw new IllegalStateException(
-                    "cannot connect " + this + " again; bind another socket for another peer");
+            throw new IllegalStateException("cannot connect " + this + " again; bind another socket for another peer");
         }
         try {
             transport.connect(address);

@@ -69,9 +69,7 @@ public final class UnixAddress {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof UnixAddress address
-                && Objects.equals(path, address.path)
-                && name.equals(address.name);
+        return other instanceof UnixAddress address && Objects.equals(path, address.path) && name.equals(address.name);
     }
 
     @Override

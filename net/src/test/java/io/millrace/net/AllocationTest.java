@@ -121,7 +121,7 @@ class AllocationTest {
                 while (other.tryReceive(buffers[1].clear()) == UdpSocket.WOULD_BLOCK) {
                     Thread.onSpinWait();
                 }
-                other.trySendTo(buffers[1].flip(), other.lastSender());
+                other.trySendTo(buffers[i & 1].clear(), other.lastSender());
                 while (one.tryReceive(buffers[0].clear()) == UdpSocket.WOULD_BLOCK) {
                     Thread.onSpinWait();
                 }

@@ -33,7 +33,8 @@ final class ChildJvm implements AutoCloseable {
     }
 
     static ChildJvm start(ProcessBuilder builder) throws IOException {
-        return new ChildJvm(builder.redirectError(ProcessBuilder.Redirect.INHERIT).start());
+        return new ChildJvm(
+                builder.redirectError(ProcessBuilder.Redirect.INHERIT).start());
     }
 
     static List<String> command(Class<?> main, List<String> options, String... arguments) throws Exception {

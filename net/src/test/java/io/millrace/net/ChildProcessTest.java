@@ -177,7 +177,8 @@ class ChildProcessTest {
         assertThatThrownBy(() -> rig.net.process(file.toString()).start())
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("may be executed");
-        assertThatThrownBy(() -> rig.net.process("true")
+        assertThatThrownBy(() -> rig.net
+                        .process("true")
                         .directory(directory.resolve("nowhere"))
                         .start())
                 .isInstanceOf(IOException.class)
@@ -200,11 +201,11 @@ class ChildProcessTest {
         String real = directory.toRealPath().toString();
         ChildProcess changed = rig.keep(rig.net
                 .process("sh", "-c", say)
-                .environment("MILLRACE", "grüße")
+                .environment("MILLRACE", "greetings")
                 .environment("HOME", null)
                 .directory(directory)
                 .start());
-        assertThat(output(changed.stdout())).isEqualTo("grüße:" + path + "::" + real + "\n");
+        assertThat(output(changed.stdout())).isEqualTo("greetings:" + path + "::" + real + "\n");
         ended(changed);
 
         ChildProcess alone = rig.keep(rig.net
@@ -249,8 +250,8 @@ class ChildProcessTest {
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("is no pipe");
         assertThatThrownBy(child::stdout).isInstanceOf(IllegalStateException.class);
-        ChildProcess inherited =
-                rig.keep(quiet("true").stdout(Stdio.INHERIT).stderr(Stdio.INHERIT).start());
+        ChildProcess inherited = rig.keep(
+                quiet("true").stdout(Stdio.INHERIT).stderr(Stdio.INHERIT).start());
         assertThat(ended(inherited).isSuccess()).isTrue();
     }
 
@@ -361,7 +362,11 @@ class ChildProcessTest {
     }
 
     private ChildProcess.Builder quiet(String... command) {
-        return rig.net.process(command).stdin(Stdio.DISCARD).stdout(Stdio.DISCARD).stderr(Stdio.DISCARD);
+        return rig.net
+                .process(command)
+                .stdin(Stdio.DISCARD)
+                .stdout(Stdio.DISCARD)
+                .stderr(Stdio.DISCARD);
     }
 
     private Exit ended(ChildProcess child) throws IOException {

@@ -279,7 +279,9 @@ class CounterpartsTest {
         boolean asked = false;
         long deadline = System.nanoTime() + Rig.DEADLINE.toNanos();
         while (into.position() == 0) {
-            assertThat(System.nanoTime() - deadline).as("the server does not come").isNegative();
+            assertThat(System.nanoTime() - deadline)
+                    .as("the server does not come")
+                    .isNegative();
             try {
                 if (!asked) {
                     asked = socket.trySend(ascii("echo")) == 4;

@@ -52,9 +52,7 @@ class FdSourceFamilyTest {
             rig.await(source, Interest.READABLE);
 
             assertThat(source.tryRead(ByteBuffer.allocate(8))).isEqualTo(5);
-            assertThat(opened.getFilePointer())
-                    .as("they share the open file")
-                    .isEqualTo(5);
+            assertThat(opened.getFilePointer()).as("they share the open file").isEqualTo(5);
         }
     }
 }

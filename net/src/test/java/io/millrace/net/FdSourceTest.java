@@ -180,10 +180,9 @@ class FdSourceTest {
     @Test
     @DisplayName("tip-7: a pidfd is readable when the process has ended, and cannot be read")
     void aPidfd() throws Exception {
-        Processes.Started child = Processes.spawn(
-                List.of("sleep", "1000"), Map.of(), false, null, new int[] {
-                    Processes.DISCARD, Processes.DISCARD, Processes.DISCARD
-                });
+        Processes.Started child = Processes.spawn(List.of("sleep", "1000"), Map.of(), false, null, new int[] {
+            Processes.DISCARD, Processes.DISCARD, Processes.DISCARD
+        });
         rig.keep(child.pidfd()::close);
         FdSource source = rig.keep(FdSource.adopt(child.pidfd().fd()));
         rig.poll.register(source, 1, Interest.READABLE, Trigger.LEVEL);
@@ -278,7 +277,8 @@ class FdSourceTest {
     }
 
     @Test
-    @DisplayName("tip-7, tip-9: an owner that closes its number, and somebody who is given it, do no harm to the source")
+    @DisplayName(
+            "tip-7, tip-9: an owner that closes its number, and somebody who is given it, do no harm to the source")
     void theOwnerMayCloseItsNumber() throws Exception {
         Processes.ChildPipe pipe = pipe(true);
         int fd = pipe.theirs().fd();
@@ -401,7 +401,8 @@ class FdSourceTest {
     void stdinIsATerminal() throws Exception {
         Assumptions.assumeTrue(Files.isExecutable(Path.of("/usr/bin/script")), "there is no script(1) here");
         String command = String.join(" ", ChildJvm.command(StdinChild.class, List.of(), name()));
-        ProcessBuilder builder = new ProcessBuilder("/usr/bin/script", "--quiet", "--return", "--echo", "never", "-c", command, "/dev/null");
+        ProcessBuilder builder = new ProcessBuilder(
+                "/usr/bin/script", "--quiet", "--return", "--echo", "never", "-c", command, "/dev/null");
         try (ChildJvm child = ChildJvm.start(builder)) {
             assertThat(child.line()).isEqualTo("a terminal");
             try (var out = child.process().getOutputStream()) {

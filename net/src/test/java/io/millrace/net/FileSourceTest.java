@@ -87,7 +87,9 @@ class FileSourceTest {
         FileSource file = rig.keep(rig.net.file(path, READ, WRITE));
         try (Arena arena = Arena.ofConfined()) {
             for (ByteBuffer into : new ByteBuffer[] {
-                ByteBuffer.allocate(5), ByteBuffer.allocateDirect(5), arena.allocate(5).asByteBuffer()
+                ByteBuffer.allocate(5),
+                ByteBuffer.allocateDirect(5),
+                arena.allocate(5).asByteBuffer()
             }) {
                 assertThat(file.tryRead(into, 0)).isEqualTo(5);
                 assertThat(into.flip()).isEqualTo(TcpStreamTest.ascii("water"));

@@ -94,8 +94,7 @@ class FileWatchTest {
         if (backend == Rig.Backend.NIO) {
             // Two directories have two keys, whose order is nobody's promise.
             assertThat(Set.of(next(), next()))
-                    .containsExactlyInAnyOrder(
-                            FileEvent.of(Kind.DELETED, from), FileEvent.of(Kind.CREATED, to));
+                    .containsExactlyInAnyOrder(FileEvent.of(Kind.DELETED, from), FileEvent.of(Kind.CREATED, to));
         } else {
             assertThat(next()).isEqualTo(FileEvent.moved(from, to));
         }
@@ -200,7 +199,8 @@ class FileWatchTest {
     @Test
     @DisplayName("what does not fit into the kernel's queue is reported as an overflow")
     void anOverflowIsReported() throws Exception {
-        assumeTrue(backend == Rig.Backend.EPOLL, "the same code as poll(2)'s; the JDK's service has a queue of its own");
+        assumeTrue(
+                backend == Rig.Backend.EPOLL, "the same code as poll(2)'s; the JDK's service has a queue of its own");
         // By lines: such a file gives all of itself to the first read, and Files.readString begins with one byte.
         int room = Integer.parseInt(Files.readAllLines(Path.of("/proc/sys/fs/inotify/max_queued_events"))
                 .getFirst());

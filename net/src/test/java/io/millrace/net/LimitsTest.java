@@ -26,8 +26,7 @@ class LimitsTest {
         List<String> java = ChildJvm.command(
                 LimitsChild.class, List.of(), backend.name().toLowerCase(Locale.ROOT), directory.toString());
         // The JVM raises the soft limit to the hard one; ulimit sets both.
-        List<String> command =
-                List.of("sh", "-c", "ulimit -n 200; exec '" + String.join("' '", java) + "'");
+        List<String> command = List.of("sh", "-c", "ulimit -n 200; exec '" + String.join("' '", java) + "'");
         String output;
         try (ChildJvm child = ChildJvm.start(new ProcessBuilder(command))) {
             output = child.rest();
@@ -37,8 +36,8 @@ class LimitsTest {
                 output.lines().filter(line -> !line.startsWith("warm-up")).toList();
 
         assertThat(lines).contains("full true", "no-file-left-behind true", "recovered true");
-        for (String call : List.of(
-                "accept", "accept-unix", "connect", "connect-unix", "listen", "listen-unix", "udp", "pipe")) {
+        for (String call :
+                List.of("accept", "accept-unix", "connect", "connect-unix", "listen", "listen-unix", "udp", "pipe")) {
             assertThat(lines)
                     .as(output)
                     .anySatisfy(line -> assertThat(line)

@@ -74,9 +74,9 @@ final class ProcFs {
         long self = ProcessHandle.current().pid();
         Map<Long, Character> found = new TreeMap<>();
         try (Stream<Path> entries = Files.list(Path.of("/proc"))) {
-            for (Path entry :
-                    entries.filter(path -> path.getFileName().toString().chars().allMatch(Character::isDigit))
-                            .toList()) {
+            for (Path entry : entries.filter(
+                            path -> path.getFileName().toString().chars().allMatch(Character::isDigit))
+                    .toList()) {
                 String stat;
                 try {
                     stat = Files.readString(entry.resolve("stat"));

@@ -132,7 +132,8 @@ class SegmentsTest {
         MemorySegment freed = arena.allocate(4);
         arena.close();
         AtomicReference<MemorySegment> confined = new AtomicReference<>();
-        Thread other = Thread.ofPlatform().start(() -> confined.set(Arena.ofConfined().allocate(4)));
+        Thread other =
+                Thread.ofPlatform().start(() -> confined.set(Arena.ofConfined().allocate(4)));
         other.join();
 
         assertThatThrownBy(() -> server.tryRead(freed)).isInstanceOf(IllegalStateException.class);
@@ -146,7 +147,8 @@ class SegmentsTest {
         ByteBuffer all = ByteBuffer.allocate(4);
         rig.readFully(server, all);
         assertThat(all.flip()).isEqualTo(ascii("safe"));
-        MemorySegment readOnly = MemorySegment.ofArray("text".getBytes(US_ASCII)).asReadOnly();
+        MemorySegment readOnly =
+                MemorySegment.ofArray("text".getBytes(US_ASCII)).asReadOnly();
         assertThat(client.tryWrite(readOnly)).isEqualTo(4);
     }
 

@@ -139,7 +139,9 @@ class SignalSourceTest {
     private static void awaitCount(SignalSource source, String name, long count) {
         long deadline = System.nanoTime() + Rig.DEADLINE.toNanos();
         while (source.count(name) < count) {
-            assertThat(System.nanoTime() - deadline).as("the signal did not come").isNegative();
+            assertThat(System.nanoTime() - deadline)
+                    .as("the signal did not come")
+                    .isNegative();
             Thread.onSpinWait();
         }
         assertThat(source.count(name)).isEqualTo(count);

@@ -164,7 +164,8 @@ class TcpOptionsTest {
 
         assertThat(second.localAddress()).isEqualTo(address);
         assertThat(atFirst + atSecond).isEqualTo(clients.size());
-        assertThatThrownBy(() -> rig.net.listen(address, ListenOptions.standard())).isInstanceOf(BindException.class);
+        assertThatThrownBy(() -> rig.net.listen(address, ListenOptions.standard()))
+                .isInstanceOf(BindException.class);
     }
 
     private int acceptAll(TcpListener listener) throws IOException {

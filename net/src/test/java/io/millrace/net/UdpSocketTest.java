@@ -163,7 +163,8 @@ class UdpSocketTest {
     void aBufferWithoutRoomTakesTheDatagramAllTheSame() throws Exception {
         UdpSocket one = udp();
         UdpSocket other = udp();
-        for (ByteBuffer none : List.of(ByteBuffer.allocate(0), ByteBuffer.allocateDirect(4).limit(0))) {
+        for (ByteBuffer none :
+                List.of(ByteBuffer.allocate(0), ByteBuffer.allocateDirect(4).limit(0))) {
             one.trySendTo(ascii("x"), other.localAddress());
 
             assertThat(receive(other, none)).isZero();
@@ -179,7 +180,8 @@ class UdpSocketTest {
         UdpSocket other = udp();
 
         assertThat(one.trySendTo(ByteBuffer.allocate(0), other.localAddress())).isZero();
-        assertThat(one.trySendTo(ByteBuffer.allocateDirect(0), other.localAddress())).isZero();
+        assertThat(one.trySendTo(ByteBuffer.allocateDirect(0), other.localAddress()))
+                .isZero();
 
         assertThat(receive(other, ByteBuffer.allocate(8))).isZero();
         assertThat(other.lastSender()).isEqualTo(one.localAddress());
@@ -283,10 +285,13 @@ class UdpSocketTest {
         one.trySendTo(ascii("a"), other.localAddress());
         assertThat(rig.reports(Rig.DEADLINE)).isTrue();
 
-        assertThat(other.tryReceive(ByteBuffer.allocate(100))).as("less than the room").isEqualTo(1);
+        assertThat(other.tryReceive(ByteBuffer.allocate(100)))
+                .as("less than the room")
+                .isEqualTo(1);
         one.trySendTo(ascii("b"), other.localAddress());
         boolean newDatagramsAreEdges = backend == Rig.Backend.EPOLL;
-        assertThat(rig.reports(newDatagramsAreEdges ? Rig.DEADLINE : Duration.ZERO)).isEqualTo(newDatagramsAreEdges);
+        assertThat(rig.reports(newDatagramsAreEdges ? Rig.DEADLINE : Duration.ZERO))
+                .isEqualTo(newDatagramsAreEdges);
 
         assertThat(other.tryReceive(ByteBuffer.allocate(100))).isEqualTo(1);
         assertThat(other.tryReceive(ByteBuffer.allocate(100))).isEqualTo(UdpSocket.WOULD_BLOCK);
@@ -311,8 +316,8 @@ class UdpSocketTest {
         assertThat(receive(other, ByteBuffer.allocateDirect(70_000))).isEqualTo(65_507);
         assertThat(other.wasTruncated()).isFalse();
 
-        for (ByteBuffer larger : List.of(
-                ByteBuffer.allocate(65_508), ByteBuffer.allocateDirect(65_508), ByteBuffer.allocate(1 << 20))) {
+        for (ByteBuffer larger :
+                List.of(ByteBuffer.allocate(65_508), ByteBuffer.allocateDirect(65_508), ByteBuffer.allocate(1 << 20))) {
             assertThatThrownBy(() -> one.trySendTo(larger, other.localAddress()))
                     .isInstanceOf(IOException.class)
                     .isNotInstanceOf(ClosedChannelException.class);
@@ -446,7 +451,8 @@ class UdpSocketTest {
         UdpSocket receiver = rig.keep(rig.net.udp(WILDCARD));
         UdpSocket sender = udp();
         InetSocketAddress everybody = new InetSocketAddress(
-                InetAddress.ofLiteral("127.255.255.255"), receiver.localAddress().getPort());
+                InetAddress.ofLiteral("127.255.255.255"),
+                receiver.localAddress().getPort());
         sender.setBroadcast(false);
         assertThatThrownBy(() -> sender.trySendTo(ascii("x"), everybody)).isInstanceOf(IOException.class);
 

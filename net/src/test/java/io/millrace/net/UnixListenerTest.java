@@ -206,8 +206,7 @@ class UnixListenerTest {
     @Test
     @EnabledOnOs(OS.LINUX)
     void asManyAsTheBacklogAllowsMayWait() throws Exception {
-        UnixListener listener =
-                rig.keep(rig.net.listen(UnixAddress.of(directory.resolve("socket")), 2));
+        UnixListener listener = rig.keep(rig.net.listen(UnixAddress.of(directory.resolve("socket")), 2));
         List<UnixStream> waiting = new ArrayList<>();
 
         assertThatThrownBy(() -> {
@@ -227,8 +226,8 @@ class UnixListenerTest {
     @Test
     @EnabledOnOs(OS.LINUX)
     void anAbstractNameNeedsNoFile() throws Exception {
-        UnixAddress name = UnixAddress.ofAbstract(
-                "millrace-" + ProcessHandle.current().pid() + "-" + backend);
+        UnixAddress name =
+                UnixAddress.ofAbstract("millrace-" + ProcessHandle.current().pid() + "-" + backend);
         assertThat(name.toString()).startsWith("@millrace-");
         assertThat(name.path()).isNull();
         if (backend == Rig.Backend.NIO) {

@@ -92,7 +92,8 @@ class VectoredTest {
         client.tryWrite(new ByteBuffer[] {first, second}, 0, 2);
         rig.await(server, Interest.READABLE);
         ByteBuffer[] into = {
-            ByteBuffer.allocateDirect(6).position(1).limit(2), ByteBuffer.allocate(6).position(2).limit(5)
+            ByteBuffer.allocateDirect(6).position(1).limit(2),
+            ByteBuffer.allocate(6).position(2).limit(5)
         };
 
         assertThat(server.tryRead(into, 0, 2)).isEqualTo(4);
@@ -159,7 +160,9 @@ class VectoredTest {
 
     @Test
     void nothingToMoveIsAValueToo() throws Exception {
-        ByteBuffer[] buffers = {ByteBuffer.allocate(0), ByteBuffer.allocateDirect(4).limit(0)};
+        ByteBuffer[] buffers = {
+            ByteBuffer.allocate(0), ByteBuffer.allocateDirect(4).limit(0)
+        };
         assertThat(client.tryRead(buffers, 0, 2)).isZero();
         assertThat(client.tryWrite(buffers, 0, 2)).isZero();
         assertThat(client.tryRead(buffers, 1, 0)).isZero();

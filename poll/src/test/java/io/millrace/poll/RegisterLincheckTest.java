@@ -1,88 +1,144 @@
 package io.millrace.poll;
 
-import static io.millrace.poll.Interleaved.expect;
-import static io.millrace.poll.Interleaved.together;
-
 import java.time.Duration;
+import java.util.AbstractQueue;
+import java.util.Iterator;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jetbrains.lincheck.Lincheck;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Registering against everything that may happen to the source at that moment. */
 @Tag("lincheck")
 class RegisterLincheckTest {
-    private static final int INTERLEAVINGS = Effort.times(200);
+    private static final int INTERLEAVINGS = Effort.times(300);
 
     @Test
     void aMessageSentDuringRegisterIsReported_mio21() {
-        Lincheck.runConcurrentTest(INTERLEAVINGS, () -> {
-            Poll poll = new ModelKernel().poll();
-            Channel<String> channel = Channel.over(new OneMessage());
-            AtomicInteger seen = new AtomicInteger();
-            Events events = Events.withCapacity(1);
-            together(
-                    () -> {
-                        poll.register(channel, 7, Interest.READABLE, Trigger.EDGE);
-                        seen.addAndGet(poll.poll(events, Duration.ZERO));
-                    },
-                    () -> channel.send("message"));
-            seen.addAndGet(poll.poll(events, Duration.ZERO));
-            expect(seen.get() > 0, "a message waits, and nobody was told");
+        Race.explore(INTERLEAVINGS, () -> new RegisterRace() {
+            private final Channel<String> channel = Channel.over(new OneMessage());
+
+            @Override
+            void longer() {
+                channel.send("message");
+            }
+
+            @Override
+            void shorter() {
+                register(channel);
+                look();
+            }
+
+            @Override
+            void afterwards() {
+                look();
+                expect(seen > 0, "a message waits, and nobody was told");
+            }
         });
     }
 
-    /** The poll looks at the node while it is half registered. */
     @Test
     void whatIsReadyIsReportedThoughThePollLooksDuringRegister_mio8_mio21() {
-        Lincheck.runConcurrentTest(INTERLEAVINGS, () -> {
-            Poll poll = new ModelKernel().poll();
-            Registration registration = new Registration();
-            registration.setReadiness(Readiness.READABLE);
-            AtomicInteger seen = new AtomicInteger();
-            Events events = Events.withCapacity(1);
-            together(
-                    () -> poll.register(registration, 7, Interest.READABLE, Trigger.EDGE),
-                    () -> seen.addAndGet(poll.poll(events, Duration.ZERO)));
-            seen.addAndGet(poll.poll(events, Duration.ZERO));
-            expect(seen.get() == 1, "reported " + seen + " times");
+        Race.explore(INTERLEAVINGS, () -> new RegisterRace() {
+            private final Registration registration = new Registration();
+
+            {
+                registration.setReadiness(Readiness.READABLE);
+            }
+
+            @Override
+            void longer() {
+                register(registration);
+            }
+
+            @Override
+            void shorter() {
+                look();
+            }
+
+            @Override
+            void afterwards() {
+                look();
+                expect(seen == 1, "reported " + seen + " times");
+            }
         });
     }
 
     @Test
     void ofTwoPollsOneGetsTheSource_mio14() {
-        Lincheck.runConcurrentTest(INTERLEAVINGS, () -> {
-            Poll one = new ModelKernel().poll();
-            Poll other = new ModelKernel().poll();
-            Registration registration = new Registration();
-            AtomicInteger refused = new AtomicInteger();
-            together(() -> register(one, registration, refused), () -> register(other, registration, refused));
-            expect(refused.get() == 1 && one.size() + other.size() == 1, "registered with both, or with neither");
+        Race.explore(INTERLEAVINGS, () -> new RegisterRace() {
+            private final Poll other = new ModelKernel().poll();
+            private final Registration registration = new Registration();
+
+            @Override
+            void longer() {
+                register(registration);
+            }
+
+            @Override
+            void shorter() {
+                try {
+                    other.register(registration, 7, Interest.READABLE, Trigger.EDGE);
+                } catch (IllegalStateException e) {
+                    refused.incrementAndGet();
+                }
+            }
+
+            @Override
+            void afterwards() {
+                expect(refused.get() == 1 && poll.size() + other.size() == 1, "registered with both, or with neither");
+            }
         });
     }
 
     @Test
     void aSourceClosedDuringRegisterDoesNotStayRegistered_mio11() {
-        Lincheck.runConcurrentTest(INTERLEAVINGS, () -> {
-            Poll poll = new ModelKernel().poll();
-            Registration registration = new Registration();
-            registration.setReadiness(Readiness.READABLE);
-            together(() -> register(poll, registration, new AtomicInteger()), registration::close);
-            expect(poll.size() == 0, "closed, and still registered");
-            expect(poll.poll(Events.withCapacity(1), Duration.ZERO) == 0, "an event of a closed source");
+        Race.explore(INTERLEAVINGS, () -> new RegisterRace() {
+            private final Registration registration = new Registration();
+
+            {
+                registration.setReadiness(Readiness.READABLE);
+            }
+
+            @Override
+            void longer() {
+                register(registration);
+            }
+
+            @Override
+            void shorter() {
+                registration.close();
+            }
+
+            @Override
+            void afterwards() {
+                look();
+                expect(poll.size() == 0, "closed, and still registered");
+                expect(seen == 0, "an event of a closed source");
+            }
         });
     }
 
-    private static void register(Poll poll, Source source, AtomicInteger refused) {
-        try {
-            poll.register(source, 7, Interest.READABLE, Trigger.EDGE);
-        } catch (IllegalStateException e) {
-            refused.incrementAndGet();
+    private abstract static class RegisterRace extends Race {
+        final Poll poll = new ModelKernel().poll();
+        final Events events = Events.withCapacity(1);
+        final AtomicInteger refused = new AtomicInteger();
+        int seen;
+
+        void register(Source source) {
+            try {
+                poll.register(source, 7, Interest.READABLE, Trigger.EDGE);
+            } catch (IllegalStateException e) {
+                refused.incrementAndGet();
+            }
+        }
+
+        void look() {
+            seen += poll.poll(events, Duration.ZERO);
         }
     }
 
     /** The smallest queue there is, so that the interleavings are those of the channel. */
-    private static final class OneMessage extends java.util.AbstractQueue<String> {
+    private static final class OneMessage extends AbstractQueue<String> {
         private volatile String message;
 
         @Override
@@ -104,8 +160,8 @@ class RegisterLincheckTest {
         }
 
         @Override
-        public java.util.Iterator<String> iterator() {
-            throw new UnsupportedOperationException();
+        public Iterator<String> iterator() {
+            throw new UnsupportedOperationException("nobody walks through it");
         }
 
         @Override

@@ -84,12 +84,11 @@ public final class Fds {
     private static final boolean BSD = Os.current().isBsd();
     private static final int F_GETFL = 3;
     private static final int F_SETFD = 2;
-    private static final int F_DUPFD_CLOEXEC =
-            switch (Os.current()) {
-                case MACOS -> 67;
-                case FREEBSD -> 17;
-                case LINUX, OTHER -> 1030;
-            };
+    private static final int F_DUPFD_CLOEXEC = switch (Os.current()) {
+        case MACOS -> 67;
+        case FREEBSD -> 17;
+        case LINUX, OTHER -> 1030;
+    };
     private static final int FD_CLOEXEC = 1;
     private static final int O_ACCMODE = 3;
     private static final int O_NOCTTY = 0x100;
@@ -172,8 +171,7 @@ public final class Fds {
 
     /** Another number, close-on-exec and not one of the first three, for the same open file. */
     public static int duplicate(int fd) throws ErrnoException {
-        return Downcall.check(
-                "fcntl(F_DUPFD_CLOEXEC)", fd, Posix.fcntl(CallState.current(), fd, F_DUPFD_CLOEXEC, 3));
+        return Downcall.check("fcntl(F_DUPFD_CLOEXEC)", fd, Posix.fcntl(CallState.current(), fd, F_DUPFD_CLOEXEC, 3));
     }
 
     /** The number is ours: no child shall have it. Says nothing of the open file. */
@@ -184,7 +182,7 @@ public final class Fds {
     /**
      * Opens once more what the number stands for, with the same access, close-on-exec and without waits.
      *
-     * @return the new number, or {@code -errno}: there is no {@code /proc}, it is another user's, a pipe has no reader
+     * @return the new number, or {@code -errno}: there is no {@code /proc}, it is another user's, a named pipe has no reader
      */
     public static int reopen(int fd) {
         CallState state = CallState.current();
@@ -197,7 +195,7 @@ public final class Fds {
         }
         try (Arena arena = Arena.ofConfined()) {
             long path = arena.allocateFrom("/proc/self/fd/" + fd).address();
-            int mine = flags & O_ACCMODE | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
+            int mine = (flags & O_ACCMODE) | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
             int result;
             do {
                 result = Downcall.run(state, Files.Opening.OPEN, path, mine, 0);

@@ -34,8 +34,7 @@ public final class Files {
     private static final int O_SYNC = 0x101000;
     private static final int O_CLOEXEC = 0x80000;
     /** The one flag here whose number depends on the CPU. */
-    private static final int O_NOFOLLOW =
-            System.getProperty("os.arch", "").equals("aarch64") ? 0x8000 : 0x20000;
+    private static final int O_NOFOLLOW = System.getProperty("os.arch", "").equals("aarch64") ? 0x8000 : 0x20000;
 
     /** Everybody may read and write, less what the umask takes away: as the JDK creates files. */
     private static final int MODE = 0666;
@@ -150,8 +149,7 @@ public final class Files {
     /** Reads at a position into library or pinned memory: the count, 0 at the end, or {@code -errno}. */
     public static long read(CallState state, int fd, long address, long bytes, long position) {
         try {
-            return state.longResult(
-                    (long) Data.PREAD.invokeExact(state.segment, (long) fd, address, bytes, position));
+            return state.longResult((long) Data.PREAD.invokeExact(state.segment, (long) fd, address, bytes, position));
         } catch (Throwable thrown) {
             throw Native.unexpected(thrown);
         }
@@ -160,8 +158,7 @@ public final class Files {
     /** Writes at a position from library or pinned memory: the count, or {@code -errno}. */
     public static long write(CallState state, int fd, long address, long bytes, long position) {
         try {
-            return state.longResult(
-                    (long) Data.PWRITE.invokeExact(state.segment, (long) fd, address, bytes, position));
+            return state.longResult((long) Data.PWRITE.invokeExact(state.segment, (long) fd, address, bytes, position));
         } catch (Throwable thrown) {
             throw Native.unexpected(thrown);
         }

@@ -70,7 +70,8 @@ public final class Iovecs {
         for (int i = 0; i < count; i++) {
             ByteBuffer each = buffers[buffer[i]];
             if (copied[i] != DIRECT && each.isDirect()) {
-                each.get(each.position()); // A buffer that this thread may not use throws before bytes are taken for it.
+                each.get(
+                        each.position()); // A buffer that this thread may not use throws before bytes are taken for it.
             }
         }
         return asked;
@@ -105,10 +106,12 @@ public final class Iovecs {
                 room = add(buffers[i], i, remaining);
             }
         }
-        scratch = Scratch.current(Math.max(1, toCopy));
-        for (int i = 0; i < count; i++) {
-            if (copied[i] != DIRECT) {
-                Msghdr.putIovec(iovec(i), scratch.address() + copied[i], bytes[i]);
+        if (toCopy > 0) {
+            scratch = Scratch.current(toCopy);
+            for (int i = 0; i < count; i++) {
+                if (copied[i] != DIRECT) {
+                    Msghdr.putIovec(iovec(i), scratch.address() + copied[i], bytes[i]);
+                }
             }
         }
         Msghdr.put(header, 0, 0, array, count);
@@ -118,7 +121,7 @@ public final class Iovecs {
     private boolean add(ByteBuffer each, int index, int remaining) {
         BufferAddress address = each.isDirect() ? addressOf(each) : null;
         boolean direct = address != null && address.isLasting();
-        int room = direct ? MAX_BYTES - asked : Scratch.MAX_BYTES - toCopy;
+        int room = direct ? MAX_BYTES - asked : Math.min(MAX_BYTES - asked, Scratch.MAX_BYTES - toCopy);
         int taken = Math.min(remaining, room);
         if (taken == 0) {
             return false;

@@ -56,9 +56,7 @@ final class Native {
         Arrays.fill(layouts, ValueLayout.JAVA_LONG);
         layouts[segmentAt] = ValueLayout.ADDRESS;
         return LINKER.downcallHandle(
-                address(LINKER.defaultLookup(), name),
-                FunctionDescriptor.of(ValueLayout.JAVA_LONG, layouts),
-                CAPTURE);
+                address(LINKER.defaultLookup(), name), FunctionDescriptor.of(ValueLayout.JAVA_LONG, layouts), CAPTURE);
     }
 
     static boolean has(String name) {

@@ -7,6 +7,7 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Objects;
 
 /**
@@ -38,20 +39,20 @@ final class NativePaths {
                 bytes.write(c);
             }
         }
-        return bytes.toByteArray();
+        byte[] all = bytes.toByteArray();
+        // The URI of a directory ends in a slash, which would follow a link that is not to be followed.
+        return all.length > 1 && all[all.length - 1] == '/' ? Arrays.copyOf(all, all.length - 1) : all;
     }
 
     /** The file name that has these bytes; neither empty nor with a slash. */
     static Path name(byte[] bytes) {
         StringBuilder uri = new StringBuilder("file:///");
         for (byte b : bytes) {
-            boolean plain = b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9';
+            boolean plain = (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || (b >= '0' && b <= '9');
             if (plain) {
                 uri.append((char) b);
             } else {
-                uri.append('%')
-                        .append(Character.forDigit(b >> 4 & 0xf, 16))
-                        .append(Character.forDigit(b & 0xf, 16));
+                uri.append('%').append(Character.forDigit(b >> 4 & 0xf, 16)).append(Character.forDigit(b & 0xf, 16));
             }
         }
         return Path.of(URI.create(uri.toString())).getFileName();

@@ -107,9 +107,11 @@ public final class Processes {
                 return null; // passing: let the spawn report it
             }
             if (fd < 0) {
-                return "pidfd_open failed: " + Errno.describe(-fd) + "; it needs Linux 5.4, and a filter that allows it";
+                return "pidfd_open failed: " + Errno.describe(-fd)
+                        + "; it needs Linux 5.4, and a filter that allows it";
             }
-            // We are no child of ours, so a kernel that knows P_PIDFD says ECHILD; an older one does not know the argument.
+            // We are no child of ours, so a kernel that knows P_PIDFD says ECHILD; an older one does not know the
+            // argument.
             int waited = waitid(state, P_PIDFD, fd, WEXITED | WNOHANG, state.scratch());
             Posix.close(state, fd);
             return waited == -Errno.EINVAL.code() ? "waitid(P_PIDFD) failed: it needs Linux 5.4" : null;
@@ -133,8 +135,7 @@ public final class Processes {
         try {
             // The two ends are two open files: the flag is on ours only, which nobody else has seen yet.
             int flags = Posix.fcntl(state, ours.fd(), F_GETFL, 0);
-            Downcall.check(
-                    "fcntl(F_SETFL)", ours.fd(), Posix.fcntl(state, ours.fd(), F_SETFL, flags | Fds.O_NONBLOCK));
+            Downcall.check("fcntl(F_SETFL)", ours.fd(), Posix.fcntl(state, ours.fd(), F_SETFL, flags | Fds.O_NONBLOCK));
             if (theirs.fd() <= 2) {
                 // This process has no standard streams: in the child the number would be overwritten before it is used.
                 Descriptor low = theirs;
@@ -201,8 +202,9 @@ public final class Processes {
             throws ErrnoException {
         if (directory != null) {
             if (Changing.ADD_CHDIR == null) {
-                throw new UnsupportedOperationException("cannot start a program in " + directory
-                        + ": this C library lacks " + Changing.NAME + "; start it without a directory, or through a shell");
+                throw new UnsupportedOperationException(
+                        "cannot start a program in " + directory + ": this C library lacks " + Changing.NAME
+                                + "; start it without a directory, or through a shell");
             }
             long path = Files.zeroTerminated(arena, NativePaths.bytes(directory));
             checkSpawn("addchdir_np", Downcall.run(state, Changing.ADD_CHDIR, actions, path));

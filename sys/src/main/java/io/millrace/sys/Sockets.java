@@ -352,7 +352,8 @@ public final class Sockets {
     public static InetSocketAddress localAddress(int fd) throws ErrnoException {
         CallState state = CallState.current();
         Posix.putInt(state.scratch() + VALUE, SocketAddressCodec.MAX_BYTES);
-        Downcall.check("getsockname", fd, Downcall.run(state, Name.GETSOCKNAME, fd, state.scratch(), state.scratch() + VALUE));
+        Downcall.check(
+                "getsockname", fd, Downcall.run(state, Name.GETSOCKNAME, fd, state.scratch(), state.scratch() + VALUE));
         return CODEC.decode(MEMORY, state.scratch());
     }
 

@@ -33,7 +33,8 @@ class DatagramsTest {
         PeerAddress target = opened.peer();
         try (DatagramSocket peer = new DatagramSocket(ANY_PORT)) {
             InetSocketAddress theirs = (InetSocketAddress) peer.getLocalSocketAddress();
-            assertThat(Datagrams.receive(state, fd, memory.address(), 16, sender)).isEqualTo(-Errno.EAGAIN.code());
+            assertThat(Datagrams.receive(state, fd, memory.address(), 16, sender))
+                    .isEqualTo(-Errno.EAGAIN.code());
             assertThat(sender.address()).isNull();
 
             memory.setString(0, "hello");
@@ -47,7 +48,8 @@ class DatagramsTest {
 
             peer.send(packet);
             await(opened.descriptor());
-            assertThat(Datagrams.receive(state, fd, memory.address(), 3, sender)).isEqualTo(3 | Datagrams.TRUNCATED);
+            assertThat(Datagrams.receive(state, fd, memory.address(), 3, sender))
+                    .isEqualTo(3 | Datagrams.TRUNCATED);
             assertThat(sender.address()).isEqualTo(theirs).isSameAs(sender.address());
             assertThat(sender).hasToString(theirs.toString());
         }
@@ -90,7 +92,9 @@ class DatagramsTest {
 
             assertThat(length).isEqualTo(28);
             assertThat(SocketAddressCodec.current().decode(at, 0)).isEqualTo(address);
-            assertThat(at.get(ValueLayout.JAVA_BYTE, 28)).as("nothing behind it").isEqualTo((byte) 0x55);
+            assertThat(at.get(ValueLayout.JAVA_BYTE, 28))
+                    .as("nothing behind it")
+                    .isEqualTo((byte) 0x55);
             assertThat(peer.address()).isSameAs(address);
         }
     }

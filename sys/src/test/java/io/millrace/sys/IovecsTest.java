@@ -28,7 +28,8 @@ class IovecsTest {
     void bytesWithoutALastingAddressLieSideBySideInTheScratch() {
         try (Arena arena = Arena.ofConfined()) {
             ByteBuffer heap = ByteBuffer.wrap(new byte[] {1, 2, 3});
-            ByteBuffer freeable = arena.allocate(2).asByteBuffer().put(0, (byte) 4).put(1, (byte) 5);
+            ByteBuffer freeable =
+                    arena.allocate(2).asByteBuffer().put(0, (byte) 4).put(1, (byte) 5);
             ByteBuffer[] buffers = {heap, ByteBuffer.allocateDirect(10), freeable};
 
             assertThat(iovecs.forWriting(buffers, 0, 3)).isEqualTo(15);
@@ -69,8 +70,7 @@ class IovecsTest {
 
     @Test
     void theScratchBoundsWhatIsCopiedAndNothingOvertakes() {
-        ByteBuffer[] buffers = {
-            ByteBuffer.allocate(60_000), ByteBuffer.allocate(60_000), ByteBuffer.allocateDirect(10)
+        ByteBuffer[] buffers = {ByteBuffer.allocate(60_000), ByteBuffer.allocate(60_000), ByteBuffer.allocateDirect(10)
         };
 
         assertThat(iovecs.forWriting(buffers, 0, 3)).isEqualTo(Scratch.MAX_BYTES);

@@ -52,7 +52,13 @@ class SocketsTest {
         Descriptor listener = Sockets.listen(ANY_PORT, 16);
         Sockets.Connecting client = Sockets.connect(Sockets.localAddress(listener.fd()));
         Sockets.Accepted accepted = awaitConnection(listener);
-        for (Descriptor each : new Descriptor[] {listener, client.descriptor(), accepted.descriptor()}) {
+        byte[] name = UnixNames.ofAbstract("millrace-" + ProcessHandle.current().pid());
+        Descriptor unix = Sockets.listen(name, 16);
+        Descriptor unixClient = Sockets.connect(name);
+        Descriptor unixServer = Sockets.acceptUnix(unix.fd());
+        assertThat(Sockets.acceptUnix(unix.fd())).isNull();
+        for (Descriptor each :
+                new Descriptor[] {listener, client.descriptor(), accepted.descriptor(), unix, unixClient, unixServer}) {
             String info = Files.readString(Path.of("/proc/self/fdinfo/" + each.fd()));
             // O_CLOEXEC and O_NONBLOCK, in octal as the kernel prints them, beside O_RDWR.
             assertThat(info).containsPattern("flags:\t02004002");

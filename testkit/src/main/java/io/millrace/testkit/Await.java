@@ -13,6 +13,7 @@ public final class Await {
     public static final Duration DEADLINE = Duration.ofSeconds(10);
 
     private static final long PAUSE_NANOS = 50_000;
+    private static final int SPINS = 2_000;
 
     private Await() {}
 
@@ -30,6 +31,34 @@ public final class Await {
                 throw new AssertionError("not within " + DEADLINE.toSeconds() + " s: " + what);
             }
             LockSupport.parkNanos(PAUSE_NANOS);
+        }
+    }
+
+    /**
+     * Returns within nanoseconds after another thread made the condition hold: for races, where both sides must be on time.
+     *
+     * @param what for the message
+     * @param condition looked at without a pause, for a while
+     * @throws AssertionError if it does not hold within {@link #DEADLINE}
+     */
+    public static void spinUntil(String what, BooleanSupplier condition) {
+        for (int i = 0; i < SPINS; i++) {
+            if (condition.getAsBoolean()) {
+                return;
+            }
+            Thread.onSpinWait();
+        }
+        until(what, condition);
+    }
+
+    /**
+     * Does nothing for a short while.
+     *
+     * @param spins how short; some nanoseconds each
+     */
+    public static void spin(int spins) {
+        for (int i = 0; i < spins; i++) {
+            Thread.onSpinWait();
         }
     }
 }

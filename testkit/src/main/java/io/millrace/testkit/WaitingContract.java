@@ -370,13 +370,10 @@ public abstract class WaitingContract extends PollContract {
             Random random = new Random(seed);
             for (int i = 0; i < rounds; i++) {
                 source.setReadiness(Readiness.READABLE);
-                while (seen.get() <= i) {
-                    Thread.onSpinWait();
-                }
+                int round = i;
+                Await.spinUntil("the poll has seen it", () -> seen.get() > round);
                 // At any moment of the next poll: before it looks, between its look and its sleep, while it sleeps.
-                for (int pause = random.nextInt(300); pause > 0; pause--) {
-                    Thread.onSpinWait();
-                }
+                Await.spin(random.nextInt(200));
             }
         });
         for (int i = 0; i < rounds; i++) {

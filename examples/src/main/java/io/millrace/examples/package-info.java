@@ -1,0 +1,2 @@
+/** Programs to read and to copy from; each is run by a test. */
+package io.millrace.examples;

@@ -1,0 +1,11 @@
+import org.jspecify.annotations.NullMarked;
+
+/** Programs to read and to copy from. */
+@NullMarked
+module io.millrace.examples {
+    requires io.millrace.net;
+    requires io.millrace.poll;
+    requires static org.jspecify;
+
+    exports io.millrace.examples;
+}

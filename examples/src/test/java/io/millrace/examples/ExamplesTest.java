@@ -1,0 +1,162 @@
+package io.millrace.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Runs the examples as programs of their own, and drives them from outside as a person would. */
+class ExamplesTest {
+    private static final long DEADLINE_SECONDS = 30;
+
+    @TempDir
+    Path directory;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll"})
+    @EnabledOnOs(OS.LINUX)
+    @DisplayName("mr-6, mio-1: a socket, a timer, a channel, stdin, a file, Ctrl-C and a child's exit on one poll, driven from outside")
+    void everythingAtOnce(String backend) throws Exception {
+        Process process = start(EverythingAtOnce.class, backend, directory.toString());
+        try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
+            Matcher ready = Pattern.compile("port (\\d+), child (\\d+)").matcher(out.readLine());
+            assertThat(ready.matches()).isTrue();
+            List<String> lines = new ArrayList<>();
+            readUntil(out, lines, "timer: ");
+            readUntil(out, lines, "channel: ");
+
+            try (Socket socket = new Socket("127.0.0.1", Integer.parseInt(ready.group(1)))) {
+                assertThat(new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                        .isEqualTo("hello\n");
+            }
+            readUntil(out, lines, "socket: 127.0.0.1");
+            process.outputWriter(StandardCharsets.UTF_8).append("a line\n").flush();
+            readUntil(out, lines, "stdin: a line");
+            Files.createFile(directory.resolve("made"));
+            readUntil(out, lines, "file: ");
+            assertNoHelperThreads(process);
+            if (backend.equals("epoll")) {
+                assertKernelWatches(process);
+            }
+            kill("-TERM", ready.group(2));
+            readUntil(out, lines, "child: ");
+            kill("-INT", Long.toString(process.pid()));
+            readUntil(out, lines, "signal: INT");
+
+            assertThat(lines).anyMatch(line -> line.equals("channel: hello from another thread"));
+            assertThat(lines).anyMatch(line -> line.startsWith("file: ") && line.contains("made"));
+            assertThat(lines).anyMatch(line -> line.equals("child: ended by SIGTERM"));
+            assertThat(process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).isZero();
+            assertThat(ProcessHandle.of(Long.parseLong(ready.group(2)))).as("the child was reaped").isEmpty();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    /** The listener, stdin, the watch, the child's pidfd and the wake-up: the kernel itself says so. Software sources are not among them. */
+    private static void assertKernelWatches(Process process) throws IOException {
+        Path proc = Path.of("/proc", Long.toString(process.pid()));
+        TreeSet<String> watched = new TreeSet<>();
+        try (Stream<Path> infos = Files.list(proc.resolve("fdinfo"))) {
+            for (Path info : infos.toList()) {
+                for (String line : Files.readAllLines(info)) {
+                    Matcher target = Pattern.compile("tfd:\\s*(\\d+).*").matcher(line);
+                    if (target.matches()) {
+                        watched.add(kind(proc.resolve("fd").resolve(target.group(1))));
+                    }
+                }
+            }
+        }
+        assertThat(watched).containsExactly("[eventfd]", "[pidfd]", "inotify", "pipe", "socket");
+    }
+
+    private static String kind(Path descriptor) throws IOException {
+        String target = Files.readSymbolicLink(descriptor).toString();
+        return target.startsWith("anon_inode:") ? target.substring("anon_inode:".length()) : target.replaceAll(":.*", "");
+    }
+
+    /** Threads of the JVM and the carriers of virtual threads are there anyway; none has a name of NIO, of the process reaper, or of ours. */
+    private static void assertNoHelperThreads(Process process) throws IOException {
+        List<String> names = new ArrayList<>();
+        try (Stream<Path> tasks = Files.list(Path.of("/proc", Long.toString(process.pid()), "task"))) {
+            for (Path task : tasks.toList()) {
+                names.add(Files.readString(task.resolve("comm")).trim());
+            }
+        }
+        assertThat(names).noneMatch(name -> name.contains("nio") || name.contains("process reaper")
+                || name.startsWith("millrace") || name.contains("FileSystemWatch"));
+        assertThat(names).anyMatch(name -> name.equals("java") || name.equals("main"));
+    }
+
+    @Test
+    @DisplayName("the README's twenty lines")
+    void firstPoll() throws Exception {
+        Process process = start(FirstPoll.class, null);
+        try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
+            List<String> lines = out.lines().toList();
+            assertThat(lines).contains("a timeout", "hello from another thread");
+            assertThat(process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).isZero();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private static Process start(Class<?> main, String backend, String... args) throws IOException {
+        List<String> command = new ArrayList<>(
+                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        command.add("--enable-native-access=ALL-UNNAMED");
+        if (backend != null) {
+            command.add("-Dmillrace.backend=" + backend);
+        }
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-cp", classPath(), main.getName()));
+        command.addAll(List.of(args));
+        return new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+    }
+
+    /** The tests run on the module path; a plain program is started on the class path, which needs the same jars. */
+    private static String classPath() {
+        String modules = System.getProperty("jdk.module.path");
+        String classes = System.getProperty("java.class.path");
+        String own = Path.of("target").toAbsolutePath().toString();
+        assumeTrue(modules != null || classes != null, "neither a module path nor a class path: cannot start a program");
+        return Stream.of(modules, classes, own)
+                .filter(part -> part != null && !part.isEmpty())
+                .reduce((a, b) -> a + java.io.File.pathSeparator + b)
+                .orElseThrow();
+    }
+
+    private static void readUntil(BufferedReader out, List<String> lines, String beginning) throws IOException {
+        while (lines.stream().noneMatch(line -> line.startsWith(beginning))) {
+            String line = out.readLine();
+            assertThat(line).as("before " + beginning + " came only " + lines).isNotNull();
+            lines.add(line);
+        }
+    }
+
+    private static void kill(String signal, String pid) throws Exception {
+        assertThat(new ProcessBuilder("kill", signal, pid).start().waitFor()).isZero();
+    }
+}

@@ -1,0 +1,58 @@
+package io.millrace.poll;
+
+import org.jetbrains.lincheck.Lincheck;
+
+/**
+ * Two threads for the model checker to interleave, and what must hold afterwards. A thread that waits for ever fails too: the checker finds
+ * it as a deadlock.
+ *
+ * <p>Most races are one interruption of the longer part at the wrong moment, in which the shorter part runs to its end; the longer one
+ * begins, so the checker finds those with a single switch of threads. What the two share must be in fields: Lincheck does not
+ * look into lambdas and would take it for the property of one thread, never to be interrupted there.
+ */
+abstract class Race {
+    /** Makes a fresh race for each interleaving. */
+    interface Maker {
+        Race make();
+    }
+
+    abstract void longer();
+
+    abstract void shorter();
+
+    void afterwards() {}
+
+    static void explore(int interleavings, Maker maker) {
+        Lincheck.runConcurrentTest(interleavings, () -> {
+            Race race = maker.make();
+            Shorter thread = new Shorter(race);
+            thread.start();
+            race.longer();
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            race.afterwards();
+        });
+    }
+
+    static void expect(boolean condition, String otherwise) {
+        if (!condition) {
+            throw new AssertionError(otherwise);
+        }
+    }
+
+    private static final class Shorter extends Thread {
+        private final Race race;
+
+        Shorter(Race race) {
+            this.race = race;
+        }
+
+        @Override
+        public void run() {
+            race.shorter();
+        }
+    }
+}
