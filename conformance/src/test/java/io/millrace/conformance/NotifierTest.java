@@ -60,7 +60,9 @@ class NotifierTest {
     }
 
     @Test
-    @DisplayName("tip-4: a thread that never waits opens no descriptor; one that waits has exactly two, and no thread is started")
+    @DisplayName(
+            "tip-4: a thread that never waits opens no descriptor; one that waits has exactly two, and no thread is"
+                    + " started")
     void descriptorsAreOpenedByTheFirstWait() {
         open();
         Map<String, Integer> before = OpenFiles.count();
@@ -89,7 +91,8 @@ class NotifierTest {
     }
 
     @Test
-    @DisplayName("tip-8: HEAD is last in first out, TAIL first in first out, MARK after earlier marks and before the tail")
+    @DisplayName(
+            "tip-8: HEAD is last in first out, TAIL first in first out, MARK after earlier marks and before the tail")
     void positions() {
         open();
         for (String name : List.of("tail 1", "tail 2")) {
@@ -139,7 +142,8 @@ class NotifierTest {
         });
         Await.until("the other thread has a notifier", () -> target.get() != null);
 
-        target.get().queue(
+        target.get()
+                .queue(
                         () -> {
                             ranOn.set(Thread.currentThread());
                             return true;
@@ -172,7 +176,8 @@ class NotifierTest {
 
     private static boolean isWaiting(Thread thread) {
         return Arrays.stream(thread.getStackTrace())
-                .anyMatch(frame -> frame.getMethodName().equals("await") && frame.getClassName().contains("millrace"));
+                .anyMatch(frame -> frame.getMethodName().equals("await")
+                        && frame.getClassName().contains("millrace"));
     }
 
     @Test
@@ -289,7 +294,8 @@ class NotifierTest {
             notifier.doOneEvent(Duration.ZERO);
             Background<Boolean> other = Background.run(() -> {
                 Await.until("the owner waits", () -> isWaiting(owner));
-                notifier.setHandler(pipe.reader(), Interest.READABLE, kind -> ran.add("handled on " + Thread.currentThread()));
+                notifier.setHandler(
+                        pipe.reader(), Interest.READABLE, kind -> ran.add("handled on " + Thread.currentThread()));
                 pipe.write();
             });
             assertThat(notifier.doOneEvent(null)).isTrue();
@@ -358,7 +364,8 @@ class NotifierTest {
     }
 
     @Test
-    @DisplayName("tip-12: waitFor sees one source above descriptor 1,024, runs no other handler and leaves due timers pending")
+    @DisplayName("tip-12: waitFor sees one source above descriptor 1,024, runs no other handler and leaves due timers"
+            + " pending")
     void waitForRunsNothingElse() throws IOException {
         open();
         List<OpenPipe> many = new ArrayList<>();
@@ -377,7 +384,8 @@ class NotifierTest {
             assertThat(Notifier.waitFor(waited.reader(), Interest.READABLE, Duration.ofMillis(5)))
                     .isEqualTo(Readiness.NONE);
             waited.write();
-            assertThat(Notifier.waitFor(waited.reader(), Interest.READABLE, null).isReadable())
+            assertThat(Notifier.waitFor(waited.reader(), Interest.READABLE, null)
+                            .isReadable())
                     .isTrue();
             assertThat(Notifier.waitFor(waited.writer(), Interest.WRITABLE, Duration.ZERO))
                     .isEqualTo(Readiness.WRITABLE);

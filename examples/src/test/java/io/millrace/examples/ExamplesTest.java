@@ -122,6 +122,17 @@ class ExamplesTest {
         }
     }
 
+    @Test
+    @DisplayName("what the README shows is what the example says")
+    void readmeShowsTheExample() throws IOException {
+        String readme = Files.readString(Path.of("..", "README.md"));
+        int begin = readme.indexOf("```java\n") + "```java\n".length();
+        String shown = readme.substring(begin, readme.indexOf("```", begin));
+        String source = Files.readString(Path.of("src/main/java/io/millrace/examples/FirstPoll.java"))
+                .replace("(\"127.0.0.1\", port)", "(\"127.0.0.1\", 7007)");
+        assertThat(source.replaceAll("\\s+", " ")).contains(shown.strip().replaceAll("\\s+", " "));
+    }
+
     private static Process start(Class<?> main, String backend, String... args) throws IOException {
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));

@@ -2,6 +2,7 @@ package io.millrace.net;
 
 import io.millrace.poll.Handle;
 import io.millrace.poll.Source;
+import io.millrace.poll.internal.Leak;
 import io.millrace.sys.Signals;
 import java.io.IOException;
 import java.lang.ref.Reference;
@@ -77,6 +78,7 @@ public final class ChildProcess implements Source, AutoCloseable {
     }
 
     private final ProcessTransport transport;
+    private final Leak leak;
     private final List<String> command;
     private final Pipe.@Nullable Writer stdin;
     private final Pipe.@Nullable Reader stdout;
@@ -91,6 +93,7 @@ public final class ChildProcess implements Source, AutoCloseable {
         this.stdin = in == null ? null : new Pipe.Writer(in);
         this.stdout = out == null ? null : new Pipe.Reader(out);
         this.stderr = err == null ? null : new Pipe.Reader(err);
+        this.leak = Leak.track(this, "ChildProcess", command, transport::close);
     }
 
     /**
@@ -192,6 +195,7 @@ public final class ChildProcess implements Source, AutoCloseable {
     /** Closes our ends of the pipes, deregisters, and lets go of the child, which is not killed. Idempotent, from any thread. */
     @Override
     public void close() {
+        leak.closed();
         if (stdin != null) {
             stdin.close();
         }

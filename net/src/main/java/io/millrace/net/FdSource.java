@@ -2,6 +2,7 @@ package io.millrace.net;
 
 import io.millrace.poll.Handle;
 import io.millrace.poll.Interest;
+import io.millrace.poll.internal.Leak;
 import io.millrace.sys.Bits;
 import io.millrace.sys.Descriptor;
 import io.millrace.sys.Errno;
@@ -52,12 +53,14 @@ public final class FdSource implements Io {
     private final Fds.Kind kind;
     private final Descriptor descriptor;
     private final FdBytes bytes;
+    private final Leak leak;
 
     private FdSource(int fd, Fds.Kind kind, Descriptor descriptor, FdBytes.Kind calls) {
         this.fd = fd;
         this.kind = kind;
         this.descriptor = descriptor;
         this.bytes = new FdBytes(descriptor, calls, kind.isAlwaysReady());
+        this.leak = Leak.track(this, "FdSource by", bytes, bytes.handle()::close);
     }
 
     /**
@@ -230,6 +233,7 @@ public final class FdSource implements Io {
 
     @Override
     public void close() {
+        leak.closed();
         bytes.handle().close();
     }
 

@@ -21,8 +21,7 @@ final class FdSources implements Sources {
     public TcpListener listen(InetSocketAddress address, ListenOptions options) throws IOException {
         Descriptor descriptor;
         try {
-            descriptor =
-                    Sockets.listen(address, options.backlog(), options.reusePort(), options.receiveBuffer());
+            descriptor = Sockets.listen(address, options.backlog(), options.reusePort(), options.receiveBuffer());
         } catch (ErrnoException e) {
             throw Failures.listen(address, e);
         }
@@ -89,7 +88,8 @@ final class FdSources implements Sources {
     @Override
     public FileSource file(Path path, Set<? extends OpenOption> options) throws IOException {
         return new FileSource(
-                Files.isSupported() ? new FdFile(Files.open(path, options)) : NioSources.fileChannel(path, options), path);
+                Files.isSupported() ? new FdFile(Files.open(path, options)) : NioSources.fileChannel(path, options),
+                path);
     }
 
     @Override

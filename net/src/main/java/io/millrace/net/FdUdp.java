@@ -127,10 +127,8 @@ final class FdUdp implements UdpTransport {
                 received = receive(fd, address.at(into.position()), into.remaining());
             } else {
                 if (into.isDirect() && into.hasRemaining()) {
-                    into.get(
-                            into
-                                    .position()); // A buffer that this thread may not use throws before bytes are taken
-                                                  // for it.
+                    into.get(into.position()); // A buffer that this thread may not use throws before bytes are taken
+                    // for it.
                 }
                 int room = Math.min(into.remaining(), Scratch.MAX_BYTES);
                 Scratch scratch = Scratch.current(room);

@@ -1,6 +1,7 @@
 package io.millrace.net;
 
 import io.millrace.poll.Handle;
+import io.millrace.poll.internal.Leak;
 import java.io.IOException;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
@@ -34,11 +35,13 @@ import java.nio.file.Path;
  */
 public final class FileSource implements Io {
     private final FileTransport transport;
+    private final Leak leak;
     private final Path path;
 
     FileSource(FileTransport transport, Path path) {
         this.transport = transport;
         this.path = path;
+        this.leak = Leak.track(this, "FileSource of", path, transport::close);
     }
 
     /**
@@ -178,6 +181,7 @@ public final class FileSource implements Io {
 
     @Override
     public void close() {
+        leak.closed();
         transport.close();
     }
 

@@ -3,6 +3,7 @@ package io.millrace.net;
 import io.millrace.net.FileEvent.Kind;
 import io.millrace.poll.Handle;
 import io.millrace.poll.Source;
+import io.millrace.poll.internal.Leak;
 import java.io.IOException;
 import java.lang.ref.Reference;
 import java.nio.file.Path;
@@ -43,9 +44,11 @@ public final class FileWatch implements Source, AutoCloseable {
     private static final Set<Kind> ALL = Collections.unmodifiableSet(EnumSet.allOf(Kind.class));
 
     private final WatchTransport transport;
+    private final Leak leak;
 
     FileWatch(WatchTransport transport) {
         this.transport = transport;
+        this.leak = Leak.track(this, "FileWatch by", transport, transport::close);
     }
 
     /**
@@ -114,6 +117,7 @@ public final class FileWatch implements Source, AutoCloseable {
     /** Watches no more, and is deregistered. Idempotent, from any thread. */
     @Override
     public void close() {
+        leak.closed();
         transport.close();
     }
 

@@ -22,7 +22,8 @@ import io.millrace.poll.Source;
  * <p><b>Threads.</b> Any thread may call. A source does not order the bytes of calls that overlap: reads by two threads
  * at once, or writes, need an order of your own.
  */
-public sealed interface Io extends Source, AutoCloseable permits ByteStream, FdSource, FileSource, Pipe.Reader, Pipe.Writer {
+public sealed interface Io extends Source, AutoCloseable
+        permits ByteStream, FdSource, FileSource, Pipe.Reader, Pipe.Writer {
     /** The end of the stream: the peer sends no more. */
     int EOF = -1;
 

@@ -246,10 +246,9 @@ public final class Net {
 
     static void requireResolved(InetSocketAddress address, String doing) {
         if (Objects.requireNonNull(address, "address").isUnresolved()) {
-            throw new IllegalArgumentException(
-                    "cannot " + doing + address + ": the name is not resolved; pass new"
-                            + " InetSocketAddress(InetAddress.getByName(host), port), and"
-                            + " resolve it off the loop, because that waits");
+            throw new IllegalArgumentException("cannot " + doing + address + ": the name is not resolved; pass new"
+                    + " InetSocketAddress(InetAddress.getByName(host), port), and"
+                    + " resolve it off the loop, because that waits");
         }
     }
 

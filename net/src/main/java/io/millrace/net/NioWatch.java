@@ -67,9 +67,9 @@ final class NioWatch implements WatchTransport {
             send(FileEvent.overflow());
             return;
         }
-        Kind kind = event.kind() == StandardWatchEventKinds.ENTRY_CREATE
+        Kind kind = event.kind().equals(StandardWatchEventKinds.ENTRY_CREATE)
                 ? Kind.CREATED
-                : event.kind() == StandardWatchEventKinds.ENTRY_DELETE ? Kind.DELETED : Kind.MODIFIED;
+                : event.kind().equals(StandardWatchEventKinds.ENTRY_DELETE) ? Kind.DELETED : Kind.MODIFIED;
         Path last = null;
         for (WatchedPath each : watched) {
             if (each.covers(name) && each.wants(kind)) {

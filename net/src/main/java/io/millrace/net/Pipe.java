@@ -1,6 +1,7 @@
 package io.millrace.net;
 
 import io.millrace.poll.Handle;
+import io.millrace.poll.internal.Leak;
 import java.io.IOException;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
@@ -65,9 +66,11 @@ public final class Pipe implements AutoCloseable {
     /** The end that bytes come out of. Readable while there are some, or the other end is closed. */
     public static final class Reader implements Io {
         private final ByteTransport bytes;
+        private final Leak leak;
 
         Reader(ByteTransport bytes) {
             this.bytes = bytes;
+            this.leak = Leak.track(this, "Pipe.Reader of", bytes, bytes::close);
         }
 
         @Override
@@ -95,6 +98,7 @@ public final class Pipe implements AutoCloseable {
 
         @Override
         public void close() {
+            leak.closed();
             bytes.close();
         }
 
@@ -107,9 +111,11 @@ public final class Pipe implements AutoCloseable {
     /** The end that bytes go into. Writable while there is room, or the other end is closed. */
     public static final class Writer implements Io {
         private final ByteTransport bytes;
+        private final Leak leak;
 
         Writer(ByteTransport bytes) {
             this.bytes = bytes;
+            this.leak = Leak.track(this, "Pipe.Writer of", bytes, bytes::close);
         }
 
         @Override
@@ -135,6 +141,7 @@ public final class Pipe implements AutoCloseable {
 
         @Override
         public void close() {
+            leak.closed();
             bytes.close();
         }
 

@@ -8,7 +8,7 @@ final class Seconds {
 
     /** Rounded up, so that nothing happens early. */
     static int ceil(Duration time, String what, int least, int most) {
-        long seconds = time.toSeconds() + (time.getNano() > 0 ? 1 : 0);
+        long seconds = time.toSeconds() + (time.toNanosPart() > 0 ? 1 : 0);
         if (time.isNegative() || seconds < least || seconds > most) {
             throw new IllegalArgumentException(
                     what + " is from " + least + " to " + most + " seconds long, not " + time);

@@ -2,6 +2,7 @@ package io.millrace.net;
 
 import io.millrace.poll.Handle;
 import io.millrace.poll.Source;
+import io.millrace.poll.internal.Leak;
 import java.io.IOException;
 import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
@@ -30,11 +31,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TcpListener implements Source, AutoCloseable {
     private final Acceptor acceptor;
+    private final Leak leak;
     private final InetSocketAddress local;
 
     TcpListener(Acceptor acceptor, InetSocketAddress local) {
         this.acceptor = acceptor;
         this.local = local;
+        this.leak = Leak.track(this, "TcpListener on", local, acceptor.handle()::close);
     }
 
     /**
@@ -91,6 +94,7 @@ public final class TcpListener implements Source, AutoCloseable {
      */
     @Override
     public void close() {
+        leak.closed();
         acceptor.handle().close();
     }
 

@@ -1,6 +1,7 @@
 package io.millrace.net;
 
 import io.millrace.poll.Handle;
+import io.millrace.poll.internal.Leak;
 import io.millrace.sys.SocketSetting;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -27,12 +28,14 @@ public final class TcpStream implements ByteStream {
     private static final int MAX_LINGER_SECONDS = 65_535;
 
     private final Connection connection;
+    private final Leak leak;
     private final InetSocketAddress remote;
     private volatile @Nullable InetSocketAddress local;
 
     TcpStream(StreamTransport transport, InetSocketAddress remote, boolean connected) {
         this.connection = new Connection("TcpStream to ", remote, transport, connected);
         this.remote = remote;
+        this.leak = Leak.track(this, "TcpStream to", remote, connection::close);
     }
 
     /**
@@ -57,6 +60,9 @@ public final class TcpStream implements ByteStream {
     public boolean finishConnect() throws IOException {
         try {
             return connection.finishConnect();
+        } catch (IOException e) {
+            leak.closed(); // Whatever it was, the stream is closed now.
+            throw e;
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -278,6 +284,7 @@ public final class TcpStream implements ByteStream {
 
     @Override
     public void close() {
+        leak.closed();
         connection.close();
     }
 

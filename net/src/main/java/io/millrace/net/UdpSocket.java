@@ -2,6 +2,7 @@ package io.millrace.net;
 
 import io.millrace.poll.Handle;
 import io.millrace.poll.Source;
+import io.millrace.poll.internal.Leak;
 import io.millrace.sys.SocketSetting;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -52,12 +53,14 @@ public final class UdpSocket implements Source, AutoCloseable {
     public static final int WOULD_BLOCK = Io.WOULD_BLOCK;
 
     private final UdpTransport transport;
+    private final Leak leak;
     private final InetSocketAddress local;
     private volatile @Nullable InetSocketAddress remote;
 
     UdpSocket(UdpTransport transport, InetSocketAddress local) {
         this.transport = transport;
         this.local = local;
+        this.leak = Leak.track(this, "UdpSocket on", local, transport.handle()::close);
     }
 
     /**
@@ -330,6 +333,7 @@ public final class UdpSocket implements Source, AutoCloseable {
     /** Closes it: deregistered first, if it is registered, and never reported again. Idempotent, from any thread. */
     @Override
     public void close() {
+        leak.closed();
         transport.handle().close();
     }
 

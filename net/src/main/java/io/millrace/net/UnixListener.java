@@ -2,6 +2,7 @@ package io.millrace.net;
 
 import io.millrace.poll.Handle;
 import io.millrace.poll.Source;
+import io.millrace.poll.internal.Leak;
 import java.io.IOException;
 import java.lang.ref.Reference;
 import java.nio.file.Path;
@@ -26,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class UnixListener implements Source, AutoCloseable {
     private final Acceptor acceptor;
+    private final Leak leak;
     private final UnixAddress address;
     /** Taken by the one close that removes it. */
     private final AtomicReference<@Nullable SocketFile> file;
@@ -34,6 +36,8 @@ public final class UnixListener implements Source, AutoCloseable {
         this.acceptor = acceptor;
         this.address = address;
         this.file = new AtomicReference<>(file);
+        AtomicReference<@Nullable SocketFile> made = this.file;
+        this.leak = Leak.track(this, "UnixListener at", address, () -> close(made, acceptor));
     }
 
     /**
@@ -86,6 +90,11 @@ public final class UnixListener implements Source, AutoCloseable {
      */
     @Override
     public void close() {
+        leak.closed();
+        close(file, acceptor);
+    }
+
+    private static void close(AtomicReference<@Nullable SocketFile> file, Acceptor acceptor) {
         SocketFile made = file.getAndSet(null);
         if (made != null) {
             made.delete();

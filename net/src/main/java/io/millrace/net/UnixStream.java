@@ -1,6 +1,7 @@
 package io.millrace.net;
 
 import io.millrace.poll.Handle;
+import io.millrace.poll.internal.Leak;
 import io.millrace.sys.SocketSetting;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -19,11 +20,13 @@ import java.nio.file.Path;
  */
 public final class UnixStream implements ByteStream {
     private final Connection connection;
+    private final Leak leak;
     private final UnixAddress address;
 
     UnixStream(StreamTransport transport, UnixAddress address) {
         this.connection = new Connection("UnixStream at ", address, transport, true);
         this.address = address;
+        this.leak = Leak.track(this, "UnixStream at", address, connection::close);
     }
 
     /**
@@ -160,6 +163,7 @@ public final class UnixStream implements ByteStream {
 
     @Override
     public void close() {
+        leak.closed();
         connection.close();
     }
 

@@ -10,6 +10,7 @@ import io.millrace.poll.Trigger;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.PortUnreachableException;
 import java.nio.ByteBuffer;
@@ -219,7 +220,7 @@ class CounterpartsTest {
     void aTcpServerSendsAMebibyteBack() throws Exception {
         int port = freePort();
         awaitListening(start(tool.tcpEcho(port)));
-        TcpStream stream = rig.keep(rig.net.connect(new InetSocketAddress("127.0.0.1", port)));
+        TcpStream stream = rig.keep(rig.net.connect(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), port)));
         rig.finishConnect(stream);
 
         echo(stream);
@@ -273,7 +274,7 @@ class CounterpartsTest {
         int port = freePort();
         start(tool.udpEcho(port));
         UdpSocket socket = rig.keep(rig.net.udp(Rig.ANY_PORT));
-        socket.connect(new InetSocketAddress("127.0.0.1", port));
+        socket.connect(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), port));
         rig.poll.register(socket, 7, Interest.READABLE, Trigger.LEVEL);
         ByteBuffer into = ByteBuffer.allocate(64);
         boolean asked = false;

@@ -36,16 +36,22 @@ final class ProcFs {
         Map<Integer, String> found = new TreeMap<>();
         try (DirectoryStream<Path> links = Files.newDirectoryStream(FDS)) {
             for (Path link : links) {
-                try {
-                    found.put(
-                            Integer.valueOf(link.getFileName().toString()),
-                            Files.readSymbolicLink(link).toString());
-                } catch (NoSuchFileException e) {
-                    continue; // the directory's own
+                String target = targetOf(link);
+                if (!target.isEmpty()) {
+                    found.put(Integer.valueOf(link.getFileName().toString()), target);
                 }
             }
         }
         return found;
+    }
+
+    /** Empty for the descriptor of the directory itself, which is gone. */
+    private static String targetOf(Path link) throws IOException {
+        try {
+            return Files.readSymbolicLink(link).toString();
+        } catch (NoSuchFileException e) {
+            return "";
+        }
     }
 
     static boolean isOpen(int fd) {

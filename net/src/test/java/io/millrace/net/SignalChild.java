@@ -11,25 +11,29 @@ final class SignalChild {
     private SignalChild() {}
 
     public static void main(String[] args) {
-        try (Poll poll = Poll.builder().backend(args[0]).open();
-                SignalSource signals = SignalSource.of("INT", "TERM", "SIGHUP", "USR1")) {
-            poll.register(signals, 1, Interest.READABLE, Trigger.EDGE);
-            Events events = Events.withCapacity(4);
-            System.out.println("listening");
-            for (String last = ""; !last.equals("USR1"); ) {
-                if (poll.poll(events, Duration.ofSeconds(20)) == 0) {
-                    throw new AssertionError("no signal came");
-                }
-                for (String name = signals.poll(); name != null; name = signals.poll()) {
-                    System.out.println(name);
-                    last = name;
-                }
+        Events events = Events.withCapacity(4);
+        try (Poll poll = Poll.builder().backend(args[0]).open()) {
+            try (SignalSource signals = SignalSource.of("INT", "TERM", "SIGHUP", "USR1")) {
+                poll.register(signals, 1, Interest.READABLE, Trigger.EDGE);
+                System.out.println("listening");
+                tell(poll, events, signals);
             }
-            signals.close();
             System.out.println("let go");
             poll.poll(events, Duration.ofSeconds(20));
         } catch (IllegalArgumentException e) {
             System.out.println(e.getMessage());
+        }
+    }
+
+    private static void tell(Poll poll, Events events, SignalSource signals) {
+        for (String last = ""; !last.equals("USR1"); ) {
+            if (poll.poll(events, Duration.ofSeconds(20)) == 0) {
+                throw new AssertionError("no signal came");
+            }
+            for (String name = signals.poll(); name != null; name = signals.poll()) {
+                System.out.println(name);
+                last = name;
+            }
         }
     }
 }

@@ -240,10 +240,10 @@ class VectoredTest {
     /** What was read into each, between bars. */
     private static String text(ByteBuffer[] buffers) {
         StringBuilder all = new StringBuilder();
-        for (ByteBuffer each : buffers) {
-            all.append(all.isEmpty() && each == buffers[0] ? "" : "|");
-            for (int i = 0; i < each.position(); i++) {
-                all.append((char) each.get(i));
+        for (int b = 0; b < buffers.length; b++) {
+            all.append(b == 0 ? "" : "|");
+            for (int i = 0; i < buffers[b].position(); i++) {
+                all.append((char) buffers[b].get(i));
             }
         }
         return all.toString();

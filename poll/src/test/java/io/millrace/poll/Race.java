@@ -25,7 +25,7 @@ abstract class Race {
     static void explore(int interleavings, Maker maker) {
         Lincheck.runConcurrentTest(interleavings, () -> {
             Race race = maker.make();
-            Shorter thread = new Shorter(race);
+            Thread thread = new Thread(new Shorter(race));
             thread.start();
             race.longer();
             try {
@@ -43,7 +43,7 @@ abstract class Race {
         }
     }
 
-    private static final class Shorter extends Thread {
+    private static final class Shorter implements Runnable {
         private final Race race;
 
         Shorter(Race race) {

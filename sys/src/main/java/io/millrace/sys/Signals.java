@@ -68,6 +68,7 @@ public final class Signals {
         }
 
         /** Puts back what was there, unless somebody else has put theirs over ours. */
+        @SuppressWarnings("ReferenceEquality") // identity is what is meant
         void restore() throws Throwable {
             Object present = Jvm.handle(signal, before);
             if (present != handler) {
@@ -198,13 +199,19 @@ public final class Signals {
         private static Map<Integer, String> byNumber() {
             Map<Integer, String> names = new HashMap<>();
             for (String name : NAMES.split(" ", -1)) {
-                try {
-                    names.putIfAbsent(number(name), name);
-                } catch (IllegalArgumentException e) {
-                    continue; // another system's
-                }
+                names.putIfAbsent(numberOrZero(name), name);
             }
+            names.remove(0);
             return names;
+        }
+
+        /** Zero is no signal: the name is another system's. */
+        private static int numberOrZero(String name) {
+            try {
+                return number(name);
+            } catch (IllegalArgumentException e) {
+                return 0;
+            }
         }
     }
 
@@ -235,6 +242,7 @@ public final class Signals {
             return HANDLE.invoke(signal, handler);
         }
 
+        @SuppressWarnings("ReferenceEquality") // as Object.equals has it
         static Object handler(Runnable callback) {
             return Proxy.newProxyInstance(
                     HANDLER.getClassLoader() == null ? Signals.class.getClassLoader() : HANDLER.getClassLoader(),

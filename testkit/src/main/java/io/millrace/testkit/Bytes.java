@@ -1,8 +1,10 @@
 package io.millrace.testkit;
 
+import io.millrace.net.ByteStream;
+import io.millrace.net.FdSource;
+import io.millrace.net.FileSource;
 import io.millrace.net.Io;
 import io.millrace.net.Pipe;
-import io.millrace.net.TcpStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -72,7 +74,9 @@ public final class Bytes {
     private static int read(Io from, ByteBuffer into) {
         try {
             return switch (from) {
-                case TcpStream stream -> stream.tryRead(into);
+                case ByteStream stream -> stream.tryRead(into);
+                case FdSource source -> source.tryRead(into);
+                case FileSource file -> file.tryRead(into);
                 case Pipe.Reader reader -> reader.tryRead(into);
                 case Pipe.Writer writer -> throw new IllegalArgumentException("cannot read from " + writer);
             };
@@ -84,7 +88,9 @@ public final class Bytes {
     private static int tryWrite(Io to, ByteBuffer from) {
         try {
             return switch (to) {
-                case TcpStream stream -> stream.tryWrite(from);
+                case ByteStream stream -> stream.tryWrite(from);
+                case FdSource source -> source.tryWrite(from);
+                case FileSource file -> file.tryWrite(from);
                 case Pipe.Writer writer -> writer.tryWrite(from);
                 case Pipe.Reader reader -> throw new IllegalArgumentException("cannot write to " + reader);
             };

@@ -33,13 +33,15 @@ public final class Leak extends PhantomReference<Object> {
 
     private static final AtomicInteger MADE = new AtomicInteger();
 
-    private final String what;
+    private final String kind;
+    private final Object detail;
     private final Runnable closer;
     private final @Nullable Throwable madeHere;
 
-    private Leak(Object source, String what, Runnable closer, @Nullable Throwable madeHere) {
+    private Leak(Object source, String kind, Object detail, Runnable closer, @Nullable Throwable madeHere) {
         super(source, QUEUE);
-        this.what = what;
+        this.kind = kind;
+        this.detail = detail;
         this.closer = closer;
         this.madeHere = madeHere;
     }
@@ -48,13 +50,14 @@ public final class Leak extends PhantomReference<Object> {
      * Tracks a source that has just been made.
      *
      * @param source watched for being dropped
-     * @param what its name in the report
+     * @param kind what it is, for the report
+     * @param detail which one, for the report; without a reference to the source
      * @param closer closes what it holds; idempotent, and without a reference to the source
      * @return to be told when the source is closed
      */
-    public static Leak track(Object source, String what, Runnable closer) {
+    public static Leak track(Object source, String kind, Object detail, Runnable closer) {
         sweep();
-        Leak leak = new Leak(source, what, closer, isSampled() ? new Throwable("made here") : null);
+        Leak leak = new Leak(source, kind, detail, closer, isSampled() ? new Throwable("made here") : null);
         TRACKED.add(leak);
         return leak;
     }
@@ -89,6 +92,6 @@ public final class Leak extends PhantomReference<Object> {
                 ? "; start java with -D" + PROPERTY + "=all to learn where such sources are made"
                 : "; it was made here:";
         System.getLogger("io.millrace")
-                .log(Level.WARNING, "leak: " + what + " was collected without close(); it is closed now" + where, madeHere);
+                .log(Level.WARNING, "leak: " + kind + " " + detail + " was collected without close(); it is closed now" + where, madeHere);
     }
 }
