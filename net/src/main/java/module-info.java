@@ -1,6 +1,9 @@
 import org.jspecify.annotations.NullMarked;
 
-/** Sources that the kernel watches: TCP sockets and pipes, made for one of two families by {@link io.millrace.net.Net}. */
+/**
+ * Sources that the kernel watches: sockets, pipes, descriptors, files, signals and processes, made for one of two families by {@link
+ * io.millrace.net.Net}.
+ */
 @NullMarked
 module io.millrace.net {
     requires transitive io.millrace.poll;

@@ -1,7 +1,9 @@
 /**
  * Sources that the kernel watches. {@link io.millrace.net.Net} makes them, {@link io.millrace.net.TcpListener} and
  * {@link io.millrace.net.TcpStream}, {@link io.millrace.net.UnixListener} and {@link io.millrace.net.UnixStream}, {@link
- * io.millrace.net.UdpSocket} and {@link io.millrace.net.Pipe} are what it makes, and a {@link io.millrace.poll.Poll} waits for them.
+ * io.millrace.net.UdpSocket} and {@link io.millrace.net.Pipe}, {@link io.millrace.net.FileSource}, {@link io.millrace.net.FileWatch} and {@link
+ * io.millrace.net.ChildProcess} are what it makes, and a {@link io.millrace.poll.Poll} waits for them; {@link io.millrace.net.FdSource} and {@link
+ * io.millrace.net.SignalSource} make themselves.
  *
  * <p>No call in this package waits: a call that has nothing to do says so by its result, and
  * {@link io.millrace.net.Io} names the results. A source may be closed by any thread at any time; a call under way ends first.

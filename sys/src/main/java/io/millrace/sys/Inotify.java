@@ -34,7 +34,9 @@ public final class Inotify {
     private static final int BUFFER_BYTES = 4096;
 
     private final Descriptor descriptor;
-    private final MemorySegment buffer = Arena.ofAuto().allocate(BUFFER_BYTES, 8);
+    /** On the heap: a source owns no native memory. */
+    private final MemorySegment buffer = MemorySegment.ofArray(new byte[BUFFER_BYTES]);
+
     /** The record that is looked at, and the end of what was read. */
     private long at;
 
@@ -80,15 +82,16 @@ public final class Inotify {
             return false;
         }
         at = next;
-        next = at + HEADER_BYTES + buffer.get(ValueLayout.JAVA_INT, at + 12);
+        next = at + HEADER_BYTES + buffer.get(ValueLayout.JAVA_INT_UNALIGNED, at + 12);
         return true;
     }
 
     private boolean fill() throws ErrnoException {
         CallState state = CallState.current();
+        long scratch = Scratch.current(BUFFER_BYTES).address();
         long result;
         do {
-            result = Posix.read(state, descriptor.fd(), buffer.address(), BUFFER_BYTES);
+            result = Posix.read(state, descriptor.fd(), scratch, BUFFER_BYTES);
         } while (result == -Errno.EINTR.code());
         if (result == -Errno.EAGAIN.code()) {
             return false;
@@ -96,6 +99,7 @@ public final class Inotify {
         if (result < 0) {
             throw new ErrnoException("read", descriptor.fd(), (int) -result);
         }
+        MemorySegment.copy(Native.MEMORY, scratch, buffer, 0, result);
         next = 0;
         end = result;
         return end > 0;
@@ -103,16 +107,16 @@ public final class Inotify {
 
     /** The watch that the record belongs to, or −1 for an overflow. */
     public int watch() {
-        return buffer.get(ValueLayout.JAVA_INT, at);
+        return buffer.get(ValueLayout.JAVA_INT_UNALIGNED, at);
     }
 
     public int mask() {
-        return buffer.get(ValueLayout.JAVA_INT, at + 4);
+        return buffer.get(ValueLayout.JAVA_INT_UNALIGNED, at + 4);
     }
 
     /** The same number in both records of a rename. */
     public int cookie() {
-        return buffer.get(ValueLayout.JAVA_INT, at + 8);
+        return buffer.get(ValueLayout.JAVA_INT_UNALIGNED, at + 8);
     }
 
     /** The entry of the watched directory, or null if the record is of the directory itself. */
