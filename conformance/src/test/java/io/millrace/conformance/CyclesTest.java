@@ -100,8 +100,10 @@ class CyclesTest {
                 simple("TcpListener", poll -> Net.of(poll).listen(ANY)),
                 simple("UdpSocket", poll -> Net.of(poll).udp(ANY)),
                 simple("UnixListener", poll -> Net.of(poll).listen(UnixAddress.of(directory.resolve("cycle.sock")))),
-                simple("FileSource", poll -> Net.of(poll)
-                        .file(directory.resolve("cycle"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)),
+                simple(
+                        "FileSource",
+                        poll -> Net.of(poll)
+                                .file(directory.resolve("cycle"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)),
                 simple("FileWatch", poll -> Net.of(poll).fileWatch()),
                 simple("FdSource", poll -> FdSource.adopt(0)),
                 simple("SignalSource", poll -> SignalSource.of("USR2")),
@@ -122,7 +124,10 @@ class CyclesTest {
                         notifier.doOneEvent(Duration.ZERO);
                     }
                 }),
-                new Kind("Poll", (poll, events) -> Poll.builder().backend(poll.backend()).open().close()));
+                new Kind(
+                        "Poll",
+                        (poll, events) ->
+                                Poll.builder().backend(poll.backend()).open().close()));
     }
 
     private static void connectOnce(Poll poll, Events events) throws IOException {
@@ -158,7 +163,8 @@ class CyclesTest {
     void nothingIsLeftBehind(Kind kind) throws Exception {
         try (Poll poll = Poll.builder().backend("epoll").open()) {
             Events events = Events.withCapacity(8);
-            int cycles = kind.name.equals("ChildProcess") ? CYCLES / 10 : CYCLES; // a child costs a thousand times as much
+            int cycles =
+                    kind.name.equals("ChildProcess") ? CYCLES / 10 : CYCLES; // a child costs a thousand times as much
             for (int i = 0; i < WARM_UP; i++) {
                 kind.cycle.run(poll, events);
             }

@@ -7,10 +7,16 @@ import org.jetbrains.lincheck.Lincheck;
  * it as a deadlock.
  *
  * <p>Most races are one interruption of the longer part at the wrong moment, in which the shorter part runs to its end; the longer one
- * begins, so the checker finds those with a single switch of threads. What the two share must be in fields: Lincheck does not
- * look into lambdas and would take it for the property of one thread, never to be interrupted there.
+ * begins, so the checker finds those with a single switch of threads. What the two share must be in fields of the race, not in a lambda:
+ * see {@link #shared}.
  */
 abstract class Race {
+    /**
+     * Lincheck interrupts no access to an object that only one thread can reach, and it does not follow the ways through a {@link Thread}
+     * and through lambdas. What is in a static field is everybody's.
+     */
+    private static volatile Race shared;
+
     /** Makes a fresh race for each interleaving. */
     interface Maker {
         Race make();
@@ -25,6 +31,7 @@ abstract class Race {
     static void explore(int interleavings, Maker maker) {
         Lincheck.runConcurrentTest(interleavings, () -> {
             Race race = maker.make();
+            shared = race;
             Thread thread = new Thread(new Shorter(race));
             thread.start();
             race.longer();

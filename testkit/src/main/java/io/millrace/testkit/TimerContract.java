@@ -67,6 +67,23 @@ public abstract class TimerContract extends PollContract {
     }
 
     @Test
+    @DisplayName("mio-23: a deadline on a tick is kept to the nanosecond")
+    void aDeadlineOnATickIsExact() {
+        Timer<String> exact =
+                closing(Timer.builder().clock(clock).tick(Duration.ofNanos(1)).build());
+        poll.register(exact, TOKEN, Interest.READABLE, Trigger.EDGE);
+        exact.set(Duration.ofSeconds(1), "due");
+
+        clock.advance(Duration.ofSeconds(1).minusNanos(1));
+        assertThat(pollNow()).isEmpty();
+        assertThat(exact.poll()).isNull();
+
+        clock.advance(Duration.ofNanos(1));
+        assertThat(pollNow()).hasSize(1);
+        assertThat(exact.poll()).isEqualTo("due");
+    }
+
+    @Test
     @DisplayName("mio-23: both bounds hold for any delay, tick and size of the wheel")
     void theBoundsHoldForRandomDelays() {
         long seed = System.nanoTime();
