@@ -45,7 +45,7 @@ class CounterpartsTest {
 
             @Override
             List<String> tcpEcho(int port) {
-                return List.of("socat", "-d", "-d", "-t20", "TCP4-LISTEN:" + port + ",bind=127.0.0.1", "EXEC:cat");
+                return List.of("socat", "-d", "-d", "-t20", "TCP4-LISTEN:" + port + ",bind=127.0.0.1", "EXEC:/bin/cat");
             }
 
             @Override
@@ -55,7 +55,7 @@ class CounterpartsTest {
 
             @Override
             List<String> udpEcho(int port) {
-                return List.of("socat", "UDP4-LISTEN:" + port + ",bind=127.0.0.1", "EXEC:cat");
+                return List.of("socat", "UDP4-LISTEN:" + port + ",bind=127.0.0.1", "EXEC:/bin/cat");
             }
 
             @Override
@@ -65,7 +65,7 @@ class CounterpartsTest {
 
             @Override
             List<String> unixEcho(Path path) {
-                return List.of("socat", "-d", "-d", "-t20", "UNIX-LISTEN:" + path, "EXEC:cat");
+                return List.of("socat", "-d", "-d", "-t20", "UNIX-LISTEN:" + path, "EXEC:/bin/cat");
             }
         },
         NCAT {
@@ -242,8 +242,10 @@ class CounterpartsTest {
         ByteBuffer into = ByteBuffer.allocate(content.length);
         while (into.hasRemaining()) {
             from.limit(Math.min(content.length, into.position() + (16 << 10)));
-            int moved = Math.max(stream.tryWrite(from), 0) + Math.max(stream.tryRead(into), 0);
-            if (moved == 0) {
+            int written = stream.tryWrite(from);
+            int read = stream.tryRead(into);
+            assertThat(read).as("the server ended early").isNotEqualTo(Io.EOF);
+            if (written <= 0 && read <= 0) {
                 rig.await(stream, from.hasRemaining() ? Interest.READ_WRITE : Interest.READABLE);
             }
         }

@@ -113,7 +113,9 @@ class PollLincheckTest {
             private int consumed;
 
             {
+                // So that the poll has the node in hand when the set comes.
                 registration.setReadiness(Readiness.READABLE);
+                registration.unsetReadiness(Readiness.READABLE);
             }
 
             @Override

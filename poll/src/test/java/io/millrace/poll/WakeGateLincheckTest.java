@@ -12,8 +12,8 @@ class WakeGateLincheckTest {
         Race.explore(Effort.times(500), () -> new GateRace() {
             @Override
             void longer() {
-                while (work.get() < 2) {
-                    sleep();
+                for (int done = work.get(); done < 2; done = work.get()) {
+                    sleep(done);
                 }
             }
 
@@ -54,8 +54,7 @@ class WakeGateLincheckTest {
         final ModelKernel kernel = new ModelKernel();
         final AtomicInteger work = new AtomicInteger();
 
-        void sleep() {
-            int done = work.get();
+        void sleep(int done) {
             gate.fallAsleep();
             kernel.await(work.get() == done ? -1 : 0, 1);
             gate.awake();

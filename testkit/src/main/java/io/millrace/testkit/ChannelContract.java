@@ -139,9 +139,7 @@ public abstract class ChannelContract extends PollContract {
             Await.spinUntil("the sender has it", () -> made.get() == null);
             Await.spin(random.nextInt(20));
             poll.register(channel, i, Interest.READABLE, Trigger.EDGE);
-            assertThat(poll.poll(events, SOON))
-                    .as("round " + i + ", seed " + seed)
-                    .isEqualTo(1);
+            assertThat(pollSoon(events)).as("round " + i + ", seed " + seed).isEqualTo(1);
             assertThat(channel.poll()).isEqualTo(i);
             channel.close();
         }
@@ -165,7 +163,7 @@ public abstract class ChannelContract extends PollContract {
         });
         for (int received = 0; received < messages; ) {
             // One message per event: nobody looks for a second one, so it must bring an event of its own.
-            assertThat(poll.poll(events, SOON))
+            assertThat(pollSoon(events))
                     .as("after " + received + ", seed " + seed)
                     .isEqualTo(1);
             Integer item = channel.poll();

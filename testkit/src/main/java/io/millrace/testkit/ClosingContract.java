@@ -71,7 +71,7 @@ public abstract class ClosingContract extends PollContract {
         SocketPair pair = socketPair();
         poll.register(pair.left(), TOKEN, Interest.READ_WRITE, Trigger.LEVEL);
         awaitReadiness(TOKEN, Readiness.WRITABLE);
-        poll.poll(events, SOON);
+        pollSoon(events);
 
         pair.left().close();
 
@@ -215,7 +215,7 @@ public abstract class ClosingContract extends PollContract {
                 .isTrue();
         SocketPair first = SocketPair.connect(net());
         poll.register(first.left(), 1, Interest.READ_WRITE, Trigger.LEVEL);
-        poll.poll(events, SOON);
+        pollSoon(events);
         first.close();
         poll.poll(events, NOW);
         Map<String, Integer> before = OpenFiles.count();
@@ -223,7 +223,7 @@ public abstract class ClosingContract extends PollContract {
         for (int i = 0; i < 10; i++) {
             SocketPair pair = SocketPair.connect(net());
             poll.register(pair.left(), 1, Interest.READ_WRITE, Trigger.LEVEL);
-            poll.poll(events, SOON);
+            pollSoon(events);
             pair.close();
         }
 

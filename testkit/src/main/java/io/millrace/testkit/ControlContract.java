@@ -53,7 +53,7 @@ public abstract class ControlContract extends PollContract {
         awaitReadiness(OLD, Readiness.WRITABLE);
         poll.register(source, 10 + OLD, Interest.READABLE, Trigger.LEVEL);
         source.setReadiness(Readiness.READABLE);
-        poll.poll(events, SOON);
+        pollSoon(events);
         assertThat(tokens(read(events))).containsExactlyInAnyOrder(OLD, 10 + OLD);
 
         poll.reregister(socket, NEW, Interest.WRITABLE, Trigger.LEVEL);
@@ -96,7 +96,7 @@ public abstract class ControlContract extends PollContract {
         awaitReadiness(OLD, Readiness.WRITABLE);
         poll.register(source, NEW, Interest.READABLE, Trigger.LEVEL);
         source.setReadiness(Readiness.READABLE);
-        poll.poll(events, SOON);
+        pollSoon(events);
         assertThat(events.size()).isEqualTo(2);
 
         assertThat(events.advance()).isTrue();
@@ -129,7 +129,7 @@ public abstract class ControlContract extends PollContract {
         TcpStream second = socketPair().left();
         poll.register(first, OLD, Interest.WRITABLE, Trigger.LEVEL);
         awaitReadiness(OLD, Readiness.WRITABLE);
-        poll.poll(events, SOON);
+        pollSoon(events);
 
         poll.deregister(first);
         poll.register(second, NEW, Interest.READABLE.and(Interest.WRITABLE), Trigger.LEVEL);

@@ -129,7 +129,7 @@ public abstract class FairnessContract extends PollContract {
             assertThat(polls++)
                     .as("polls, with " + seen.size() + " seen")
                     .isLessThan(backend().patience(3));
-            int found = poll.poll(places, SOON);
+            int found = pollSoon(places);
             assertThat(found).isBetween(1, 128);
             read(places).forEach(event -> seen.add(event.token()));
         }
@@ -146,7 +146,7 @@ public abstract class FairnessContract extends PollContract {
         Events places = Events.withCapacity(128);
         Set<Long> seen = new HashSet<>();
         while (seen.size() < 300) {
-            assertThat(poll.poll(places, SOON)).isPositive();
+            assertThat(pollSoon(places)).isPositive();
             for (Event event : places) {
                 assertThat(seen.add(event.token()))
                         .as("token " + event.token() + " is new")
@@ -162,7 +162,7 @@ public abstract class FairnessContract extends PollContract {
         readyPipes(20);
         for (int capacity : new int[] {1, 1_024, 3, 4_096, 128}) {
             Events places = Events.withCapacity(capacity);
-            assertThat(poll.poll(places, SOON)).isBetween(1, Math.min(20, capacity));
+            assertThat(pollSoon(places)).isBetween(1, Math.min(20, capacity));
         }
     }
 
@@ -199,7 +199,7 @@ public abstract class FairnessContract extends PollContract {
                 Background<Boolean> found = Background.run(() -> {
                     boolean seen = false;
                     while (!seen) {
-                        poll.poll(places, SOON);
+                        pollSoon(places);
                         seen = tokens(read(places)).contains(PIPE);
                     }
                 });
