@@ -103,7 +103,8 @@ public final class EverythingAtOnce {
     private static void greet(TcpListener listener) throws IOException {
         try (TcpStream stream = listener.accept()) {
             if (stream != null) {
-                System.out.println("socket: " + stream.remoteAddress().getAddress().getHostAddress());
+                System.out.println(
+                        "socket: " + stream.remoteAddress().getAddress().getHostAddress());
                 stream.tryWrite(ByteBuffer.wrap("hello\n".getBytes(StandardCharsets.UTF_8)));
             }
         }

@@ -34,7 +34,9 @@ class ExamplesTest {
     @ParameterizedTest
     @ValueSource(strings = {"epoll", "poll"})
     @EnabledOnOs(OS.LINUX)
-    @DisplayName("mr-6, mio-1: a socket, a timer, a channel, stdin, a file, Ctrl-C and a child's exit on one poll, driven from outside")
+    @DisplayName(
+            "mr-6, mio-1: a socket, a timer, a channel, stdin, a file, Ctrl-C and a child's exit on one poll, driven"
+                    + " from outside")
     void everythingAtOnce(String backend) throws Exception {
         Process process = start(EverythingAtOnce.class, backend, directory.toString());
         try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
@@ -67,7 +69,9 @@ class ExamplesTest {
             assertThat(lines).anyMatch(line -> line.equals("child: ended by SIGTERM"));
             assertThat(process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
             assertThat(process.exitValue()).isZero();
-            assertThat(ProcessHandle.of(Long.parseLong(ready.group(2)))).as("the child was reaped").isEmpty();
+            assertThat(ProcessHandle.of(Long.parseLong(ready.group(2))))
+                    .as("the child was reaped")
+                    .isEmpty();
         } finally {
             process.destroyForcibly();
         }
@@ -92,7 +96,9 @@ class ExamplesTest {
 
     private static String kind(Path descriptor) throws IOException {
         String target = Files.readSymbolicLink(descriptor).toString();
-        return target.startsWith("anon_inode:") ? target.substring("anon_inode:".length()) : target.replaceAll(":.*", "");
+        return target.startsWith("anon_inode:")
+                ? target.substring("anon_inode:".length())
+                : target.replaceAll(":.*", "");
     }
 
     /** Threads of the JVM and the carriers of virtual threads are there anyway; none has a name of NIO, of the process reaper, or of ours. */
@@ -103,8 +109,11 @@ class ExamplesTest {
                 names.add(Files.readString(task.resolve("comm")).trim());
             }
         }
-        assertThat(names).noneMatch(name -> name.contains("nio") || name.contains("process reaper")
-                || name.startsWith("millrace") || name.contains("FileSystemWatch"));
+        assertThat(names)
+                .noneMatch(name -> name.contains("nio")
+                        || name.contains("process reaper")
+                        || name.startsWith("millrace")
+                        || name.contains("FileSystemWatch"));
         assertThat(names).anyMatch(name -> name.equals("java") || name.equals("main"));
     }
 
@@ -152,7 +161,8 @@ class ExamplesTest {
         String modules = System.getProperty("jdk.module.path");
         String classes = System.getProperty("java.class.path");
         String own = Path.of("target").toAbsolutePath().toString();
-        assumeTrue(modules != null || classes != null, "neither a module path nor a class path: cannot start a program");
+        assumeTrue(
+                modules != null || classes != null, "neither a module path nor a class path: cannot start a program");
         return Stream.of(modules, classes, own)
                 .filter(part -> part != null && !part.isEmpty())
                 .reduce((a, b) -> a + java.io.File.pathSeparator + b)

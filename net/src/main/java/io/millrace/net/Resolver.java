@@ -137,21 +137,20 @@ public final class Resolver {
          * @throws IllegalStateException if it has not ended yet
          */
         public List<InetAddress> result() throws IOException {
-            switch (future.state()) {
-                case SUCCESS -> {
-                    return future.resultNow();
-                }
+            return switch (future.state()) {
+                case SUCCESS -> future.resultNow();
                 case RUNNING ->
                     throw new IllegalStateException(
                             "the look-up of " + name + " has not ended; wait until it is readable, or use future()");
-                default -> throw failure(future.exceptionNow());
-            }
+                case FAILED -> throw failure(future.exceptionNow());
+                case CANCELLED -> throw failure(null); // nobody has the future itself, so this does not happen
+            };
         }
 
         private IOException failure(@Nullable Throwable thrown) {
             if (thrown instanceof UnknownHostException) {
-                UnknownHostException unknown = new UnknownHostException(
-                        "cannot resolve " + name + ": no such host is known here; check the name and the resolver's settings");
+                UnknownHostException unknown = new UnknownHostException("cannot resolve " + name
+                        + ": no such host is known here; check the name and the resolver's settings");
                 unknown.initCause(thrown);
                 return unknown;
             }

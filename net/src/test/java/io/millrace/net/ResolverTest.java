@@ -35,7 +35,9 @@ class ResolverTest {
             poll.register(lookup, 7, Interest.READABLE, Trigger.ONESHOT);
             assertThat(poll.poll(events, Duration.ZERO)).isZero();
             assertThat(lookup.isDone()).isFalse();
-            assertThatThrownBy(lookup::result).isInstanceOf(IllegalStateException.class).hasMessageContaining("slow.test");
+            assertThatThrownBy(lookup::result)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("slow.test");
 
             answer.countDown();
 

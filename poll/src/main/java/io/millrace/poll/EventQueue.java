@@ -15,8 +15,13 @@ import org.jspecify.annotations.Nullable;
 final class EventQueue {
     private static final class Link {
         final Notifier.Task task;
-        @Nullable Link next;
-        @Nullable Link previous;
+
+        @Nullable
+        Link next;
+
+        @Nullable
+        Link previous;
+
         boolean running;
         boolean queued = true;
 

@@ -11,7 +11,8 @@ final class OsNode extends Node implements OsHandle.Attachment {
     boolean muted;
 
     /** What is registered in the place of this node if the kernel will not watch the handle because it is always ready. */
-    @Nullable SoftNode always;
+    @Nullable
+    SoftNode always;
 
     OsNode(Registry registry, OsHandle handle) {
         this.registry = registry;

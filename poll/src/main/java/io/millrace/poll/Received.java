@@ -32,13 +32,23 @@ public sealed interface Received<T> {
         private static final Disconnected<?> INSTANCE = new Disconnected<>();
     }
 
-    /** The one {@link Empty}. */
+    /**
+     * The one {@link Empty}.
+     *
+     * @param <T> the messages
+     * @return the same one every time
+     */
     @SuppressWarnings("unchecked")
     static <T> Received<T> empty() {
         return (Received<T>) Empty.INSTANCE;
     }
 
-    /** The one {@link Disconnected}. */
+    /**
+     * The one {@link Disconnected}.
+     *
+     * @param <T> the messages
+     * @return the same one every time
+     */
     @SuppressWarnings("unchecked")
     static <T> Received<T> disconnected() {
         return (Received<T>) Disconnected.INSTANCE;

@@ -40,7 +40,12 @@ public sealed interface SendResult<T> {
         return this instanceof Sent;
     }
 
-    /** The one {@link Sent}: nothing is allocated for a message that was taken. */
+    /**
+     * The one {@link Sent}: nothing is allocated for a message that was taken.
+     *
+     * @param <T> the messages
+     * @return the same one every time
+     */
     @SuppressWarnings("unchecked")
     static <T> SendResult<T> sent() {
         return (SendResult<T>) Sent.INSTANCE;

@@ -249,7 +249,8 @@ final class SoftNode extends Node {
     @Override
     public String toString() {
         int seen = word;
-        return (timer != null ? "timer" : file != null ? file.handle.toString() : "registration") + ", ready " + Readiness.names(seen & Bits.ALL)
+        return (timer != null ? "timer" : file != null ? file.handle.toString() : "registration") + ", ready "
+                + Readiness.names(seen & Bits.ALL)
                 + ((seen & QUEUED) != 0 ? ", queued" : "") + ((seen & CLOSED) != 0 ? ", closed" : "")
                 + (terms == null ? ", not registered" : ", " + terms);
     }

@@ -24,7 +24,8 @@ final class ModelKernel implements Selector {
     }
 
     Poll poll(Clock clock) {
-        return new Poll(this, new BackendReport("model", "a test asked for it", "", List.of()), clock, Duration.ofMillis(1));
+        return new Poll(
+                this, new BackendReport("model", "a test asked for it", "", List.of()), clock, Duration.ofMillis(1));
     }
 
     /** The next wait ends with this event. */

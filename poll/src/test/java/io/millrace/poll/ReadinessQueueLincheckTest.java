@@ -50,7 +50,7 @@ public class ReadinessQueueLincheckTest {
         queue.takeSnapshot();
         for (SoftNode taken = queue.take(); taken != null; taken = queue.take()) {
             int word = taken.takeQueued();
-            if ((word & SoftNode.QUEUED) == 0 || taken == node && delivered != NOTHING) {
+            if ((word & SoftNode.QUEUED) == 0 || (taken == node && delivered != NOTHING)) {
                 throw new AssertionError("in the queue twice: " + taken);
             }
             if (taken == node) {

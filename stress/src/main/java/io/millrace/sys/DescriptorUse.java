@@ -16,7 +16,10 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @State
 @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "Used, then closed.")
 @Outcome(id = "0, 1", expect = Expect.ACCEPTABLE, desc = "Closing, so no use was given.")
-@Outcome(id = "5, 5", expect = Expect.ACCEPTABLE_INTERESTING, desc = "This process may not open so many files: not tested.")
+@Outcome(
+        id = "5, 5",
+        expect = Expect.ACCEPTABLE_INTERESTING,
+        desc = "This process may not open so many files: not tested.")
 @Outcome(id = "2, .*", expect = Expect.FORBIDDEN, desc = "Closed during a use.")
 @Outcome(expect = Expect.FORBIDDEN, desc = "Left open.")
 public class DescriptorUse {

@@ -126,7 +126,9 @@ class DescriptorTest {
                     descriptor.close();
                     descriptor.close();
                     barrier.await();
-                    assertThat(isOpen(ends[1])).as("still open after round %d", round).isFalse();
+                    assertThat(isOpen(ends[1]))
+                            .as("still open after round %d", round)
+                            .isFalse();
                     Posix.close(CallState.current(), ends[0]);
                 }
                 return null;

@@ -92,6 +92,9 @@ public final class Leak extends PhantomReference<Object> {
                 ? "; start java with -D" + PROPERTY + "=all to learn where such sources are made"
                 : "; it was made here:";
         System.getLogger("io.millrace")
-                .log(Level.WARNING, "leak: " + kind + " " + detail + " was collected without close(); it is closed now" + where, madeHere);
+                .log(
+                        Level.WARNING,
+                        "leak: " + kind + " " + detail + " was collected without close(); it is closed now" + where,
+                        madeHere);
     }
 }
