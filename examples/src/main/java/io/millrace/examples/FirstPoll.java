@@ -9,6 +9,7 @@ import io.millrace.poll.Poll;
 import io.millrace.poll.Timer;
 import io.millrace.poll.Trigger;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
@@ -27,7 +28,8 @@ public final class FirstPoll {
         try (Poll poll = Poll.open();
                 Timer<String> timer = Timer.withTick(Duration.ofMillis(10));
                 Channel<String> channel = Channel.unbounded();
-                TcpListener listener = TcpListener.bind(new InetSocketAddress("127.0.0.1", port))) {
+                TcpListener listener =
+                        TcpListener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))) {
             poll.register(timer, 1, Interest.READABLE, Trigger.EDGE);
             poll.register(channel, 2, Interest.READABLE, Trigger.LEVEL);
             poll.register(listener, 3, Interest.READABLE, Trigger.LEVEL);

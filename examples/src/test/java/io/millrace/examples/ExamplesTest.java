@@ -138,7 +138,7 @@ class ExamplesTest {
         int begin = readme.indexOf("```java\n") + "```java\n".length();
         String shown = readme.substring(begin, readme.indexOf("```", begin));
         String source = Files.readString(Path.of("src/main/java/io/millrace/examples/FirstPoll.java"))
-                .replace("(\"127.0.0.1\", port)", "(\"127.0.0.1\", 7007)");
+                .replace("getLoopbackAddress(), port)", "getLoopbackAddress(), 7007)");
         assertThat(source.replaceAll("\\s+", " ")).contains(shown.strip().replaceAll("\\s+", " "));
     }
 

@@ -20,6 +20,7 @@ import java.util.Random;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
@@ -123,23 +124,29 @@ public abstract class ChannelContract extends PollContract {
         int rounds = 20_000;
         long seed = System.nanoTime();
         AtomicReference<@Nullable Channel<Integer>> made = new AtomicReference<>();
+        AtomicInteger sent = new AtomicInteger();
         Background<Boolean> sender = Background.run(() -> {
             Random random = new Random(seed);
             for (int i = 0; i < rounds; i++) {
                 Await.spinUntil("the next channel", () -> made.get() != null);
                 Channel<Integer> channel = Objects.requireNonNull(made.getAndSet(null));
-                Await.spin(random.nextInt(20));
+                Await.spin(random.nextInt(10));
                 channel.send(i);
+                sent.incrementAndGet();
             }
         });
         Random random = new Random(~seed);
         for (int i = 0; i < rounds; i++) {
+            int round = i;
             Channel<Integer> channel = Channel.over(new ConcurrentLinkedQueue<>());
             made.set(channel);
             Await.spinUntil("the sender has it", () -> made.get() == null);
-            Await.spin(random.nextInt(20));
+            Await.spin(random.nextInt(10));
             poll.register(channel, i, Interest.READABLE, Trigger.EDGE);
-            assertThat(pollSoon(events)).as("round " + i + ", seed " + seed).isEqualTo(1);
+            Await.spinUntil("it is sent", () -> sent.get() > round);
+            assertThat(poll.poll(events, NOW))
+                    .as("round " + i + ", seed " + seed)
+                    .isEqualTo(1);
             assertThat(channel.poll()).isEqualTo(i);
             channel.close();
         }

@@ -363,7 +363,7 @@ public abstract class WaitingContract extends PollContract {
     void noWakeUpIsLost() {
         Registration source = closing(new Registration());
         poll.register(source, TOKEN, Interest.READABLE, Trigger.EDGE);
-        int rounds = 20_000;
+        int rounds = 10_000;
         long seed = System.nanoTime();
         AtomicInteger seen = new AtomicInteger();
         Background<Boolean> setter = Background.run(() -> {
