@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -46,7 +47,7 @@ class ExamplesTest {
             readUntil(out, lines, "timer: ");
             readUntil(out, lines, "channel: ");
 
-            try (Socket socket = new Socket("127.0.0.1", Integer.parseInt(ready.group(1)))) {
+            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(ready.group(1)))) {
                 assertThat(new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
                         .isEqualTo("hello\n");
             }
