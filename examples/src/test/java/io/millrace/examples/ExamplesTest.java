@@ -144,8 +144,12 @@ class ExamplesTest {
     }
 
     private static Process start(Class<?> main, String backend, String... args) throws IOException {
-        List<String> command = new ArrayList<>(
-                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        List<String> command = new ArrayList<>();
+        if (System.getProperty("os.name").equals("Linux")) {
+            // Whoever runs the tests in the background ignores Ctrl-C, and a JVM leaves ignored what was.
+            command.addAll(List.of("env", "--default-signal=INT"));
+        }
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("--enable-native-access=ALL-UNNAMED");
         if (backend != null) {
             command.add("-Dmillrace.backend=" + backend);

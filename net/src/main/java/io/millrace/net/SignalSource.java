@@ -36,6 +36,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Threads.</b> Any thread may call; each signal that is taken goes to one of them. A source that is not closed listens for ever: the JVM keeps it.
  *
  * <h2>Portability</h2>
+ * A signal that was ignored when the JVM was started stays ignored: HUP under nohup, INT of a job in the background. That is the JVM's rule.
  * The same on every backend: signals come through the JVM's {@code sun.misc.Signal}, which calls on a thread that it makes for each. Windows knows INT and
  * TERM.
  */

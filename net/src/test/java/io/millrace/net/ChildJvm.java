@@ -39,6 +39,10 @@ final class ChildJvm implements AutoCloseable {
 
     static List<String> command(Class<?> main, List<String> options, String... arguments) throws Exception {
         List<String> command = new ArrayList<>();
+        if (System.getProperty("os.name").equals("Linux")) {
+            // Whoever runs the tests by nohup or in the background ignores these, and a JVM leaves ignored what was.
+            command.addAll(List.of("env", "--default-signal=HUP,INT"));
+        }
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"));
         command.addAll(options);
