@@ -90,7 +90,7 @@ class BackendsPresentTest {
     }
 
     /** Found in the testkit's jar or directory, so that a new suite is missed by nobody. */
-    private static List<Class<?>> suites() throws IOException, URISyntaxException, ClassNotFoundException {
+    static List<Class<?>> suites() throws IOException, URISyntaxException, ClassNotFoundException {
         Path origin = Path.of(ReadinessContract.class
                 .getProtectionDomain()
                 .getCodeSource()

@@ -2,6 +2,8 @@ package io.millrace.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.millrace.net.Net;
 import io.millrace.net.Pipe;
@@ -33,9 +35,12 @@ class BadDescriptorTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"epoll", "poll", ChaosProvider.NAME})
+    @ValueSource(strings = {"epoll", "kqueue", "poll", ChaosProvider.NAME})
     @DisplayName("A descriptor that is not open cannot be registered, and says so")
     void notOpen(String backend) throws IOException {
+        assumeThat(backend.equals("kqueue") && KqueueShim.built().library() == null)
+                .as(KqueueShim.built().reason())
+                .isFalse();
         try (Poll poll = Poll.builder().backend(backend).open()) {
             OsHandle bad = new OsHandle(new Descriptor(NOBODYS, true));
             for (int i = 0; i < 2; i++) {
@@ -57,6 +62,33 @@ class BadDescriptorTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new Descriptor(number, true))
                 .withMessageContaining("not negative");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "kqueue", "poll", ChaosProvider.NAME})
+    @DisplayName("A number that another source has registered is refused, and that source goes on")
+    void registeredByAnother(String backend) throws IOException {
+        assumeThat(backend.equals("kqueue") && KqueueShim.built().library() == null)
+                .as(KqueueShim.built().reason())
+                .isFalse();
+        try (Poll poll = Poll.builder().backend(backend).open();
+                Pipe pipe = Net.of(poll).pipe()) {
+            poll.register(pipe.source(), 1, Interest.READABLE, Trigger.LEVEL);
+            int number = ((Descriptor) ((OsHandle) pipe.source().handle()).system()).fd();
+            OsHandle again = new OsHandle(new Descriptor(number, true));
+
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> poll.register(() -> again, 2, Interest.READABLE, Trigger.EDGE))
+                    .withMessageContaining("cannot register fd " + number)
+                    .withMessageContaining("already");
+
+            assertThat(poll.size()).isEqualTo(1);
+            Bytes.write(pipe.sink(), 1);
+            Events events = Events.withCapacity(4);
+            assertThat(poll.poll(events, Duration.ofSeconds(10))).isEqualTo(1);
+            assertThat(events.advance()).isTrue();
+            assertThat(events.token()).isEqualTo(1);
+        }
     }
 
     private static void assertThatItWorks(Poll poll) throws IOException {

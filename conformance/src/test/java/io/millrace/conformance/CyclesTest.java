@@ -50,6 +50,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @DisplayName("mr-6, mr-7: cycles of open and close leave nothing behind")
 @EnabledOnOs(OS.LINUX)
+@SuppressWarnings({"restricted", "try"}) // mallinfo2 by FFM; sources close without throwing
 class CyclesTest {
     private static final int CYCLES = Boolean.getBoolean("millrace.soak") ? 20_000 : 2_000;
     private static final int WARM_UP = 200;

@@ -9,8 +9,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A real descriptor is used and closed at the same time: whoever got a use finds it open until the use is dropped, and afterwards
- * it is closed. (That it is closed only once is DescriptorTest's affair: here nobody gets the number again.)
+ * The writing end of a real pipe is used and closed at the same time: whoever got a use writes into this pipe and no other, and
+ * afterwards the reading end sees the end of the stream. (That it is closed only once is DescriptorTest's affair.)
  */
 @JCStressTest
 @State
@@ -23,40 +23,42 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(id = "2, .*", expect = Expect.FORBIDDEN, desc = "Closed during a use.")
 @Outcome(expect = Expect.FORBIDDEN, desc = "Left open.")
 public class DescriptorUse {
-    private final Descriptor descriptor = open();
+    /** jcstress makes as many states at once as fit into some memory; this keeps them below the number of files one may open. */
+    final byte[] weight = new byte[32 << 10];
 
-    private static Descriptor open() {
-        int[] ends = new int[2];
-        if (Posix.pipe(CallState.current(), ends) < 0) {
-            return null;
-        }
-        Posix.close(CallState.current(), ends[0]);
-        return new Descriptor(ends[1], false);
-    }
+    private final int[] ends = new int[2];
+    private final boolean opened = Posix.pipe(CallState.current(), ends) == 0;
+    private final Descriptor writer = new Descriptor(ends[1], false);
 
     @Actor
     public void user(II_Result result) {
-        if (descriptor == null) {
+        if (!opened) {
             result.r1 = 5;
-        } else if (descriptor.acquire()) {
-            result.r1 = isOpen() ? 1 : 2;
-            descriptor.release();
+        } else if (writer.acquire()) {
+            long scratch = CallState.current().scratch();
+            boolean written = Posix.write(CallState.current(), writer.fd(), scratch, 1) == 1;
+            boolean arrived = Posix.read(CallState.current(), ends[0], scratch, 1) == 1;
+            result.r1 = written && arrived ? 1 : 2;
+            writer.release();
         }
     }
 
     @Actor
     public void closer() {
-        if (descriptor != null) {
-            descriptor.close();
+        if (opened) {
+            writer.close();
         }
     }
 
     @Arbiter
     public void afterwards(II_Result result) {
-        result.r2 = descriptor == null ? 5 : isOpen() ? 0 : 1;
-    }
-
-    private boolean isOpen() {
-        return Posix.probe(CallState.current(), descriptor.fd()) >= 0;
+        if (!opened) {
+            result.r2 = 5;
+            return;
+        }
+        long endOfStream =
+                Posix.read(CallState.current(), ends[0], CallState.current().scratch(), 1);
+        result.r2 = endOfStream == 0 ? 1 : 0;
+        Posix.close(CallState.current(), ends[0]);
     }
 }

@@ -152,7 +152,7 @@ public abstract class ClosingContract extends PollContract {
     @Test
     @DisplayName("mio-11: under stress no event carries the token of a closed pipe, though its number is used again")
     void noEventOfAClosedDescriptor() {
-        int pipes = 500;
+        int pipes = 2_000;
         AtomicLong closedUpTo = new AtomicLong(-1);
         Background<Boolean> owner = Background.run(() -> {
             for (int i = 0; i < pipes; i++) {

@@ -1,0 +1,85 @@
+package io.millrace.conformance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** The way from a behaviour of the contract to its tests: each id stands in the display name of one, and none stands for too many. */
+@DisplayName("Ids of the contract")
+class ContractIdsTest {
+    private static final Pattern ID = Pattern.compile("\\b(mio|tip|mr)-\\d+\\b");
+    private static final int MOST_IDS = 3;
+
+    /** What the ground floor owes: all of mio, and these of the others. */
+    private static Set<String> owed() {
+        Set<String> ids = new TreeSet<>(
+                List.of("tip-1", "tip-2", "tip-3", "tip-5", "tip-10", "tip-11", "tip-13", "tip-14", "mr-5"));
+        IntStream.rangeClosed(1, 32).forEach(n -> ids.add("mio-" + n));
+        return ids;
+    }
+
+    @Test
+    void everyIdHasATest() throws Exception {
+        Map<String, List<String>> tests = new TreeMap<>();
+        for (Method test : tests()) {
+            for (String id : ids(test)) {
+                tests.computeIfAbsent(id, key -> new ArrayList<>())
+                        .add(test.getDeclaringClass().getSimpleName() + "." + test.getName());
+            }
+        }
+        assertThat(tests.keySet()).containsAll(owed());
+    }
+
+    @Test
+    void noTestStandsForTooMany() throws Exception {
+        for (Method test : tests()) {
+            assertThat(ids(test)).as(test.toString()).hasSizeLessThanOrEqualTo(MOST_IDS);
+        }
+    }
+
+    private static Set<String> ids(Method test) {
+        DisplayName name = test.getAnnotation(DisplayName.class);
+        Set<String> ids = new TreeSet<>();
+        if (name != null) {
+            ID.matcher(name.value()).results().map(MatchResult::group).forEach(ids::add);
+        }
+        return ids;
+    }
+
+    /** Of the suites that run here, and of this module's own classes. */
+    private static List<Method> tests() throws IOException, URISyntaxException, ClassNotFoundException {
+        List<Class<?>> classes = new ArrayList<>(BackendsPresentTest.suites());
+        Path here = Path.of(ContractIdsTest.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toURI());
+        try (Stream<Path> files = Files.list(here.resolve("io/millrace/conformance"))) {
+            for (String file : files.map(Path::getFileName).map(Path::toString).toList()) {
+                if (file.endsWith("Test.class")) {
+                    String name = file.substring(0, file.length() - ".class".length());
+                    classes.add(Class.forName("io.millrace.conformance." + name));
+                }
+            }
+        }
+        return classes.stream()
+                .flatMap(type -> Stream.of(type.getDeclaredMethods()))
+                .toList();
+    }
+}
