@@ -237,7 +237,7 @@ class NotifierTest {
         }
         int deleted = notifier.deleteEvents(each -> {
             assertThat(Background.call(() -> notifier.toString()).result()).contains("3 events");
-            return each == drop;
+            return each.equals(drop);
         });
         assertThat(deleted).isEqualTo(2);
         runAll();
