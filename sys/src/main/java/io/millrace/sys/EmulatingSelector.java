@@ -118,6 +118,9 @@ abstract class EmulatingSelector implements Selector {
     /** Finds what can be wrong with a handle while the caller can still be told. */
     abstract void check(Handle handle) throws IOException;
 
+    /** A handle that passed {@link #check} is removed. Under the lock. */
+    void forgotten(Handle handle) {}
+
     @Override
     public final void modify(Handle handle, long key, int interest, int trigger) {
         synchronized (lock) {
@@ -143,6 +146,7 @@ abstract class EmulatingSelector implements Selector {
             }
             entries[Key.index(key)] = null;
             entry.removed = true;
+            forgotten(handle);
             whenNotWaiting(() -> release(entry));
         }
     }

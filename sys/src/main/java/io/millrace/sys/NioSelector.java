@@ -104,7 +104,11 @@ final class NioSelector extends EmulatingSelector {
     @Override
     boolean isStale(Entry entry) {
         SelectionKey key = keyOf(entry);
-        return key != null && key.isValid() && key.interestOps() != ops(entry);
+        try {
+            return key != null && key.isValid() && key.interestOps() != ops(entry);
+        } catch (CancelledKeyException e) {
+            return false; // closed by its owner between the two calls
+        }
     }
 
     @Override
@@ -136,8 +140,14 @@ final class NioSelector extends EmulatingSelector {
             found = Arrays.copyOf(found, foundTo * 2);
             foundReady = Arrays.copyOf(foundReady, foundTo * 2);
         }
+        int ready;
+        try {
+            ready = translate(key.readyOps());
+        } catch (CancelledKeyException e) {
+            return; // closed by its owner during the select: silent for ever
+        }
         found[foundTo] = (Entry) key.attachment();
-        foundReady[foundTo] = translate(key.readyOps());
+        foundReady[foundTo] = ready;
         foundTo++;
     }
 

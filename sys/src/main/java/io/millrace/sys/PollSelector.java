@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,9 @@ final class PollSelector extends EmulatingSelector {
     private @Nullable Entry[] watchedEntries;
     /** Used positions, the wake-up descriptor's included. */
     private int size = 1;
+
+    /** The numbers that are registered. */
+    private final BitSet registered = new BitSet();
 
     private int found;
     private int resumeAt = 1;
@@ -64,6 +68,18 @@ final class PollSelector extends EmulatingSelector {
         if (result < 0) {
             throw new ErrnoException("fcntl", fd, -result);
         }
+        synchronized (lock) {
+            // epoll and kqueue refuse a number twice by themselves.
+            if (registered.get(fd)) {
+                throw new ErrnoException("poll", fd, Errno.EEXIST.code());
+            }
+            registered.set(fd);
+        }
+    }
+
+    @Override
+    void forgotten(Handle handle) {
+        registered.clear(((Descriptor) handle).fd());
     }
 
     @Override
