@@ -89,9 +89,7 @@ public final class Main {
         try {
             return new EchoServer(poll, address);
         } catch (IOException e) {
-            throw new UsageException(
-                    "cannot listen on " + address.getAddress().getHostAddress() + ":" + address.getPort() + ": "
-                            + e.getMessage() + "; is another server there? choose a port with --port");
+            throw new UsageException(String.valueOf(e.getMessage()));
         }
     }
 
