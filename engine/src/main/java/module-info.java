@@ -1,0 +1,14 @@
+import org.jspecify.annotations.NullMarked;
+
+/** Reactors under two faces, {@link io.millrace.engine.EventManager} and {@link io.millrace.engine.EventLoop}, and what belongs to them. */
+@NullMarked
+@SuppressWarnings("module")
+module io.millrace.engine {
+    requires transitive io.millrace.net;
+    requires transitive io.millrace.poll;
+    requires io.millrace.sys;
+    requires org.jctools.core.jdk11;
+    requires static transitive org.jspecify;
+
+    exports io.millrace.engine;
+}
