@@ -74,7 +74,8 @@ public interface CompletionDescriptor extends AutoCloseable {
      *
      * @return null at first
      */
-    @Nullable Object attachment();
+    @Nullable
+    Object attachment();
 
     /**
      * Attaches something of the user's.

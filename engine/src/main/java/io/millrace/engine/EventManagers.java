@@ -26,8 +26,8 @@ public final class EventManagers {
         synchronized (LOCK) {
             EventManager present = global;
             if (present != null) {
-                throw new IllegalStateException("cannot register " + manager + " as the global event manager: " + present
-                        + " is that already; register yours once, before anything of the library is used");
+                throw new IllegalStateException("cannot register " + manager + " as the global event manager: "
+                        + present + " is that already; register yours once, before anything of the library is used");
             }
             global = manager;
         }

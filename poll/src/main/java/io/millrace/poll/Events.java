@@ -32,6 +32,7 @@ public final class Events implements Iterable<Event> {
     private int cursor;
     private long token;
     private int readiness;
+    private @Nullable Object owner;
 
     private Events(int capacity) {
         this.keys = new long[capacity];
@@ -137,10 +138,12 @@ public final class Events implements Iterable<Event> {
 
     /** Reads {@code token} and {@code readiness} of an event as they are now; false if there is nothing to tell any more. */
     private boolean resolve(int at) {
-        Terms terms = poll == null ? null : poll.termsOf(keys[at]);
-        if (terms == null) {
+        Node node = poll == null ? null : poll.node(keys[at]);
+        Terms terms = node == null ? null : node.terms;
+        if (node == null || terms == null) {
             return false;
         }
+        owner = node.owner;
         token = terms.token();
         readiness = terms.visible(ready[at]);
         return readiness != 0;
@@ -157,6 +160,15 @@ public final class Events implements Iterable<Event> {
         poll = owner;
         size = 0;
         cursor = 0;
+    }
+
+    @Nullable
+    Object owner() {
+        return owner;
+    }
+
+    int bits() {
+        return readiness;
     }
 
     int room() {
@@ -183,7 +195,8 @@ public final class Events implements Iterable<Event> {
         public boolean hasNext() {
             while (found == null && next < size) {
                 int at = next++;
-                Terms terms = poll == null ? null : poll.termsOf(keys[at]);
+                Node node = poll == null ? null : poll.node(keys[at]);
+                Terms terms = node == null ? null : node.terms;
                 int visible = terms == null ? 0 : terms.visible(ready[at]);
                 if (terms != null && visible != 0) {
                     found = new Event(terms.token(), Readiness.of(visible));

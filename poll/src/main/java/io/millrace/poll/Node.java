@@ -11,4 +11,8 @@ import org.jspecify.annotations.Nullable;
  */
 abstract sealed class Node extends Slab.Entry permits SoftNode, OsNode {
     volatile @Nullable Terms terms;
+
+    /** Whose it is, if an event loop registered it. Written before the terms of a registration are published. */
+    @Nullable
+    Object owner;
 }

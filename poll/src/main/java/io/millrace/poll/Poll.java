@@ -1,6 +1,7 @@
 package io.millrace.poll;
 
 import io.millrace.poll.internal.Leak;
+import io.millrace.poll.internal.LoopAccess;
 import io.millrace.poll.internal.TimerWheel;
 import io.millrace.sys.Backends;
 import io.millrace.sys.Bits;
@@ -15,6 +16,7 @@ import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,6 +66,7 @@ public final class Poll implements AutoCloseable {
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
+        LoopAccess.set(new Loop());
     }
 
     private final Selector selector;
@@ -140,7 +143,7 @@ public final class Poll implements AutoCloseable {
      * @throws UncheckedIOException if the kernel refuses
      */
     public void register(Source source, long token, Interest interest, Trigger trigger) {
-        registry.register(source.handle(), Terms.of(token, interest, trigger));
+        registry.register(source.handle(), Terms.of(token, interest, trigger), null);
     }
 
     /**
@@ -237,23 +240,9 @@ public final class Poll implements AutoCloseable {
         boolean bounded = timeoutNanos != 0 && timeoutNanos != NEVER;
         long deadline = bounded ? registry.clock.nanoTime() + timeoutNanos : 0;
         long left = timeoutNanos;
-        for (; ; turn++) {
-            long untilTimer = takeSoftware();
-            long wait = queue.isDrained() ? Math.min(left, untilTimer) : 0;
-            int kernelRoom = events.capacity() - softShare(events);
-            if (kernelRoom > 0) {
-                readKernel(events, await(wait, kernelRoom));
-            }
-            if (wait != 0) {
-                takeSoftware();
-            }
-            readSoftware(events);
-            if (kernelRoom == 0 && events.isEmpty()) {
-                // All that software had was outside its interest: the only place is the kernel's after all.
-                readKernel(events, await(0, events.capacity()));
-            }
+        for (; ; ) {
+            pass(events, left, null);
             if (!events.isEmpty() || wakeRequested) {
-                turn++;
                 wakeRequested = false;
                 return events.size();
             }
@@ -267,21 +256,41 @@ public final class Poll implements AutoCloseable {
         }
     }
 
+    /** Steps 1 to 6. */
+    private void pass(Events events, long left, LoopAccess.@Nullable PendingWork work) throws IOException {
+        turn++;
+        long untilTimer = takeSoftware();
+        long wait = queue.isDrained() ? Math.min(left, untilTimer) : 0;
+        int kernelRoom = events.capacity() - softShare(events);
+        if (kernelRoom > 0) {
+            readKernel(events, await(wait, kernelRoom, work));
+        }
+        if (wait != 0) {
+            takeSoftware();
+        }
+        readSoftware(events);
+        if (kernelRoom == 0 && events.isEmpty()) {
+            // All that software had was outside its interest: the only place is the kernel's after all.
+            readKernel(events, await(0, events.capacity(), work));
+        }
+    }
+
     /** Places kept for software events if there are any: half of a small buffer, rounded down and up in turn (mio-30). */
     private int softShare(Events events) {
         return queue.isDrained() ? 0 : (events.capacity() + (turn & 1)) >>> 1;
     }
 
     /** Sleeps in the kernel, if it still may after it has said so: see {@link WakeGate}. */
-    private int await(long waitNanos, int maxEvents) throws IOException {
+    private int await(long waitNanos, int maxEvents, LoopAccess.@Nullable PendingWork work) throws IOException {
         WAITS.setOpaque(this, waits + 1);
         if (waitNanos == 0) {
             return selector.await(0, maxEvents);
         }
         gate.fallAsleep();
-        boolean work = queue.hasPushed() || wakeRequested || registry.isClosed();
+        boolean pending =
+                queue.hasPushed() || wakeRequested || registry.isClosed() || (work != null && work.isPending());
         try {
-            return selector.await(work ? 0 : waitNanos == NEVER ? -1 : waitNanos, maxEvents);
+            return selector.await(pending ? 0 : waitNanos == NEVER ? -1 : waitNanos, maxEvents);
         } finally {
             gate.awake();
         }
@@ -377,11 +386,10 @@ public final class Poll implements AutoCloseable {
         }
     }
 
-    /** The present terms of a registration, or null if the key's owner is gone; for {@link Events}. */
+    /** The registration that has this key now, or null if it is gone; for {@link Events}. */
     @Nullable
-    Terms termsOf(long key) {
-        Node node = registry.node(key);
-        return node == null ? null : node.terms;
+    Node node(long key) {
+        return registry.node(key);
     }
 
     private void enter() {
@@ -561,6 +569,57 @@ public final class Poll implements AutoCloseable {
     public String toString() {
         return "poll on " + selector.name() + (registry.isClosed() ? ", closed" : ", " + size() + " sources") + ", "
                 + waits() + " waits, " + wakes + " wake-ups";
+    }
+
+    /** What an event loop sees of it. */
+    private static final class Loop extends LoopAccess {
+        @Override
+        public int pollOnce(Poll poll, Events events, long timeoutNanos, PendingWork work) {
+            poll.enter();
+            try {
+                events.clear(poll);
+                Leak.sweep();
+                poll.pass(events, timeoutNanos, work);
+                if (poll.wakeRequested) {
+                    poll.wakeRequested = false;
+                }
+                return events.size();
+            } catch (IOException e) {
+                throw new UncheckedIOException("cannot wait on " + poll.selector, e);
+            } finally {
+                poll.leave();
+            }
+        }
+
+        @Override
+        public void wakeSleeper(Poll poll) {
+            poll.wakeSleeper();
+        }
+
+        @Override
+        public void register(Poll poll, Source source, long token, Object owner, Interest interest, Trigger trigger) {
+            poll.registry.register(source.handle(), Terms.of(token, interest, trigger), owner);
+        }
+
+        @Override
+        public @Nullable Object owner(Events events) {
+            return events.owner();
+        }
+
+        @Override
+        public int bits(Events events) {
+            return events.bits();
+        }
+
+        @Override
+        public boolean emulatesTriggers(Poll poll) {
+            return poll.selector.emulatesTriggers();
+        }
+
+        @Override
+        public void describe(Poll poll, Consumer<String> each) {
+            poll.registry.describe(each);
+        }
     }
 
     /** Settings of a poll that has yet to be opened. */

@@ -12,6 +12,7 @@ import java.io.UncheckedIOException;
 import java.nio.channels.ClosedChannelException;
 import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,10 +42,10 @@ final class Registry {
         this.wakeSleeper = wakeSleeper;
     }
 
-    void register(Handle handle, Terms terms) {
+    void register(Handle handle, Terms terms, @Nullable Object owner) {
         switch (handle) {
-            case Registration registration -> registerSoft(registration, terms);
-            case OsHandle os -> registerOs(os, terms);
+            case Registration registration -> registerSoft(registration, terms, owner);
+            case OsHandle os -> registerOs(os, terms, owner);
         }
     }
 
@@ -66,7 +67,7 @@ final class Registry {
         }
     }
 
-    private void registerSoft(Registration registration, Terms terms) {
+    private void registerSoft(Registration registration, Terms terms, @Nullable Object owner) {
         SoftNode node = registration.node;
         control.lock();
         try {
@@ -87,6 +88,7 @@ final class Registry {
                 throw new IllegalStateException("cannot register: already registered" + remedyReregister(node));
             }
             registration.bound(this);
+            node.owner = owner;
             nodes.insert(node);
             node.terms = terms;
             if (node.timer != null) {
@@ -112,8 +114,9 @@ final class Registry {
         }
     }
 
-    private void registerOs(OsHandle handle, Terms terms) {
+    private void registerOs(OsHandle handle, Terms terms, @Nullable Object owner) {
         OsNode node = new OsNode(this, handle);
+        node.owner = owner;
         control.lock();
         try {
             requireOpen("register");
@@ -169,6 +172,7 @@ final class Registry {
             throw new ClosedChannelException();
         }
         SoftNode node = new SoftNode(null, file);
+        node.owner = file.owner;
         file.always = node;
         boolean bound = node.bind(queue);
         assert bound;
@@ -307,6 +311,7 @@ final class Registry {
 
     private void forget(Node node) {
         node.terms = null;
+        node.owner = null;
         nodes.remove(node);
     }
 
@@ -349,6 +354,19 @@ final class Registry {
     /** The registered timers. Any thread, without the lock; not to be changed. */
     Timer<?>[] timers() {
         return timers;
+    }
+
+    /** A line about each registration, without the lock: what changes meanwhile may be missed or shown late. */
+    void describe(Consumer<String> each) {
+        for (int i = 0; i < nodes.bound(); i++) {
+            Node node = nodes.at(i);
+            Terms terms = node == null ? null : node.terms;
+            if (node != null && terms != null) {
+                Object owner = node.owner;
+                each.accept((node instanceof OsNode os ? os.handle.toString() : node.toString()) + " "
+                        + Readiness.of(terms.interest()) + (owner == null ? "" : " for " + owner));
+            }
+        }
     }
 
     int size() {

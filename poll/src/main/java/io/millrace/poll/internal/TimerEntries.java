@@ -128,6 +128,13 @@ final class TimerEntries<T> {
         cells[id >>> CHUNK_BITS][cell(id) + PLACE] = (long) slot << Integer.SIZE | position;
     }
 
+    /** The value; null if the entry is not live. */
+    @Nullable
+    @SuppressWarnings("unchecked")
+    T value(int id) {
+        return (T) values[id >>> CHUNK_BITS][id & CHUNK_MASK];
+    }
+
     /** The value, which the entry forgets. */
     T takeValue(int id) {
         @Nullable Object[] chunk = values[id >>> CHUNK_BITS];

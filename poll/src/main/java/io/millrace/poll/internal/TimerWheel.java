@@ -4,6 +4,7 @@ import static io.millrace.poll.internal.TimerEntries.DUE;
 import static io.millrace.poll.internal.TimerEntries.NONE;
 
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -259,6 +260,20 @@ public final class TimerWheel<T> {
             return Long.MAX_VALUE;
         }
         return Math.max(0, earliestTick() * tickNanos - sinceStart(nowNanos));
+    }
+
+    /**
+     * Shows every live entry, in no order. Another thread may call this for a report: what changes meanwhile may be missed or shown late.
+     *
+     * @param each gets the values
+     */
+    public void forEach(Consumer<? super T> each) {
+        for (int id = 0; id < entries.bound(); id++) {
+            T value = entries.value(id);
+            if (value != null) {
+                each.accept(value);
+            }
+        }
     }
 
     /** Ends every entry. */

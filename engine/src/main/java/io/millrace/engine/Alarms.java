@@ -1,0 +1,111 @@
+package io.millrace.engine;
+
+import io.millrace.poll.internal.TimerWheel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * The alarms of a reactor. Its thread only.
+ *
+ * <p>An alarm without slack is in the wheel {@code exact}, by its deadline. One with slack is in two wheels: in {@code earliest} by its deadline and in {@code
+ * latest} by its deadline plus slack. The reactor sleeps until the nearest entry of {@code exact} and {@code latest}; when it is awake,
+ * for whatever reason, everything in {@code exact} and {@code earliest} that is due fires. So slack never makes a wake-up of its own before the last
+ * moment, and that one takes along all whose deadline has come: of all ways to serve a set of such alarms, this wakes up the fewest times.
+ */
+final class Alarms {
+    private static final int SLOTS = 4096;
+    private static final int CAPACITY = 1 << 29;
+    static final long NONE = Long.MAX_VALUE;
+
+    private final long tickNanos;
+    private final TimerWheel<Alarm> exact;
+    private final TimerWheel<Alarm> earliest;
+    private final TimerWheel<Alarm> latest;
+
+    Alarms(long tickNanos, long nowNanos) {
+        this.tickNanos = tickNanos;
+        this.exact = new TimerWheel<>(tickNanos, SLOTS, CAPACITY, nowNanos);
+        this.earliest = new TimerWheel<>(tickNanos, SLOTS, CAPACITY, nowNanos);
+        this.latest = new TimerWheel<>(tickNanos, SLOTS, CAPACITY, nowNanos);
+    }
+
+    void add(Alarm alarm, long nowNanos) {
+        long delay = Nanos.until(alarm.deadline, nowNanos);
+        if (alarm.slackNanos < tickNanos) {
+            alarm.wheelKey = exact.schedule(nowNanos, delay, alarm);
+        } else {
+            alarm.wheelKey = earliest.schedule(nowNanos, delay, alarm);
+            // The wheel rounds up by less than a tick; the slack must not be exceeded by that.
+            alarm.latestKey = latest.schedule(nowNanos, delay + alarm.slackNanos - tickNanos, alarm);
+        }
+    }
+
+    /** Takes an alarm out, if it is in. */
+    void remove(Alarm alarm) {
+        if (alarm.wheelKey >= 0) {
+            (alarm.latestKey >= 0 ? earliest : exact).cancel(alarm.wheelKey);
+            taken(alarm);
+        }
+    }
+
+    /** Puts what is due into the queue, in the order of the deadlines. */
+    void expire(long nowNanos, RunQueue queue, ReactorMetrics metrics) {
+        if (!exact.isEmpty() && exact.advance(nowNanos) > 0) {
+            expire(exact, nowNanos, queue, metrics);
+        }
+        if (!earliest.isEmpty()) {
+            if (earliest.advance(nowNanos) > 0) {
+                expire(earliest, nowNanos, queue, metrics);
+            }
+            latest.advance(nowNanos);
+            assert !latest.hasDue() : "an alarm is due at the latest after it was due at the earliest";
+        }
+    }
+
+    private void expire(TimerWheel<Alarm> wheel, long nowNanos, RunQueue queue, ReactorMetrics metrics) {
+        for (Alarm alarm = wheel.pollDue(); alarm != null; alarm = wheel.pollDue()) {
+            taken(alarm);
+            metrics.alarmDue(nowNanos - alarm.deadline);
+            queue.add(alarm, alarm.priority);
+        }
+    }
+
+    private void taken(Alarm alarm) {
+        alarm.wheelKey = Alarm.OUT;
+        if (alarm.latestKey >= 0) {
+            latest.cancel(alarm.latestKey);
+            alarm.latestKey = Alarm.OUT;
+        }
+    }
+
+    /** Shows all of them, in no order; another thread may call this for a report. */
+    void forEach(Consumer<Alarm> each) {
+        exact.forEach(each);
+        earliest.forEach(each);
+    }
+
+    /** How long the reactor may sleep; {@link #NONE} if there is no alarm. */
+    long nanosUntilNext(long nowNanos) {
+        return Math.min(exact.nanosUntilNext(nowNanos), latest.nanosUntilNext(nowNanos));
+    }
+
+    boolean isEmpty() {
+        return exact.isEmpty() && earliest.isEmpty();
+    }
+
+    int size() {
+        return exact.size() + earliest.size();
+    }
+
+    /** Takes out all of them, in the order of their deadlines. */
+    List<Alarm> takeAll() {
+        List<Alarm> all = new ArrayList<>();
+        forEach(all::add);
+        exact.clear();
+        earliest.clear();
+        latest.clear();
+        all.sort((a, b) -> Long.signum(a.deadline - b.deadline));
+        return all;
+    }
+}

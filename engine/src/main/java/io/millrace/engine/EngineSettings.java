@@ -1,0 +1,82 @@
+package io.millrace.engine;
+
+import io.millrace.poll.Clock;
+import io.millrace.poll.Poll;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** The settings that a manager and a loop share, while a builder gathers them. */
+final class EngineSettings {
+    static final int MAX_REACTORS = 1024;
+    private static final int MAX_BUDGET = 1 << 20;
+
+    Clock clock = Clock.system();
+    private @Nullable String backend;
+    long tickNanos = 1_000_000;
+    int eventCapacity = 1024;
+    int budget = 1024;
+    long spinNanos;
+    private long watchdogNanos = 100_000_000;
+    private Consumer<BlockedTurn> onBlocked = blocked -> Failures.warn(blocked.toString());
+
+    void backend(String name) {
+        this.backend = Objects.requireNonNull(name, "name");
+    }
+
+    void clock(Clock source) {
+        this.clock = Objects.requireNonNull(source, "clock");
+    }
+
+    void tick(Duration tick) {
+        this.tickNanos = Nanos.positive(tick, "the tick");
+    }
+
+    void eventCapacity(int capacity) {
+        this.eventCapacity = inRange("the event capacity", capacity, 1, 1 << 20);
+    }
+
+    void budget(int items) {
+        this.budget = inRange("the budget of a class", items, 1, MAX_BUDGET);
+    }
+
+    void spin(Duration atMost) {
+        if (atMost.isNegative()) {
+            throw new IllegalArgumentException("the time to spin must not be negative, not " + atMost);
+        }
+        this.spinNanos = Nanos.of(atMost);
+    }
+
+    void watchdog(Duration limit, Consumer<BlockedTurn> callback) {
+        this.watchdogNanos = Nanos.positive(limit, "the watchdog's limit");
+        this.onBlocked = Objects.requireNonNull(callback, "callback");
+    }
+
+    void noWatchdog() {
+        this.watchdogNanos = 0;
+    }
+
+    Poll openPoll() {
+        Poll.Builder builder = Poll.builder().clock(clock);
+        return (backend == null ? builder : builder.backend(backend)).open();
+    }
+
+    /** A watchdog that has not started; null if none is wanted. */
+    @Nullable
+    Watchdog watchdogOf(String name, java.util.List<Reactor> reactors) {
+        if (watchdogNanos == 0) {
+            return null;
+        }
+        Watchdog watchdog = new Watchdog(name, reactors, clock, watchdogNanos, onBlocked);
+        reactors.forEach(reactor -> reactor.watchedBy(watchdog));
+        return watchdog;
+    }
+
+    static int inRange(String what, int value, int min, int max) {
+        if (value < min || value > max) {
+            throw new IllegalArgumentException(what + " must be from " + min + " to " + max + ", not " + value);
+        }
+        return value;
+    }
+}

@@ -1,0 +1,283 @@
+package io.millrace.engine;
+
+import io.millrace.poll.Interest;
+import io.millrace.poll.Source;
+import io.millrace.poll.Trigger;
+import io.millrace.sys.Bits;
+import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+/**
+ * The readiness descriptor of {@link Reactors}: three {@link Direction}s over one source of a reactor's poll.
+ *
+ * <p>Where the kernel has edges, the source is registered once, for both directions, and never changed: readiness that nobody waits for is kept in
+ * the direction. Where it has none, nobody tells us that a raw descriptor was drained, and what nobody reads would be reported for ever; so there it is
+ * registered as a one-shot for the directions that somebody waits for, and armed anew when somebody does.
+ */
+final class FdReadiness implements ReadinessDescriptor, Owner {
+    private static final Interest BOTH = Interest.READ_WRITE;
+
+    final Reactor reactor;
+    private final Reactors manager;
+    private final Source source;
+    private final int fd;
+    private final boolean oneShot;
+    private final Direction read = new Direction("readable");
+    private final Direction write = new Direction("writable");
+    private final Direction error = new Direction("it has an error");
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    FdReadiness(Reactors manager, Reactor reactor, Source source) {
+        this.manager = manager;
+        this.reactor = reactor;
+        this.source = source;
+        this.fd = WatchedFd.numberOf(source);
+        this.oneShot = reactor.emulatesTriggers();
+    }
+
+    void register() {
+        if (oneShot) {
+            reactor.register(source, 0, this, Interest.NONE, Trigger.ONESHOT);
+        } else {
+            reactor.register(source, 0, this, BOTH, Trigger.EDGE);
+        }
+    }
+
+    @Override
+    public void signalled(int bits) {
+        boolean failed = (bits & Bits.ERROR) != 0;
+        if ((bits & (Bits.READABLE | Bits.READ_CLOSED)) != 0 || failed) {
+            queue(read);
+        }
+        if ((bits & (Bits.WRITABLE | Bits.WRITE_CLOSED)) != 0 || failed) {
+            queue(write);
+        }
+        if (failed) {
+            queue(error);
+        }
+        arm();
+    }
+
+    /** In the turn's snapshot: the callback that waits for this. */
+    private void queue(Direction direction) {
+        Waiter waiter = direction.ready();
+        if (waiter != null) {
+            reactor.add(waiter.with(NotifyOutcome.BECAME_READY), direction.priority);
+        }
+    }
+
+    /** Has the kernel tell of what is awaited, where it does not do so anyway. */
+    private void arm() {
+        if (!oneShot || closed.get()) {
+            return;
+        }
+        Interest interest = error.isAwaited() ? Interest.PRIORITY : Interest.NONE;
+        interest = read.isAwaited() ? interest.and(Interest.READABLE) : interest;
+        interest = write.isAwaited() ? interest.and(Interest.WRITABLE) : interest;
+        if (interest != Interest.NONE) {
+            try {
+                reactor.poll.reregister(source, 0, interest, Trigger.ONESHOT);
+            } catch (IllegalStateException e) {
+                if (!closed.get()) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private void await(Direction direction, Waiter waiter) {
+        if (direction.notify(waiter)) {
+            reactor.execute(waiter.with(NotifyOutcome.BECAME_READY), direction.priority);
+        } else {
+            arm();
+        }
+    }
+
+    @Override
+    public void notifyWhenReadable(Runnable callback) {
+        await(read, new Waiter(this, Objects.requireNonNull(callback, "callback")));
+    }
+
+    @Override
+    public void notifyWhenWritable(Runnable callback) {
+        await(write, new Waiter(this, Objects.requireNonNull(callback, "callback")));
+    }
+
+    @Override
+    public void notifyWhenHasError(Runnable callback) {
+        await(error, new Waiter(this, Objects.requireNonNull(callback, "callback")));
+    }
+
+    @Override
+    public void notifyWhenReadableOrTimeout(Consumer<NotifyOutcome> callback, long deadlineNanos) {
+        awaitUntil(read, new Waiter(this, Objects.requireNonNull(callback, "callback")), deadlineNanos);
+    }
+
+    @Override
+    public void notifyWhenWritableOrTimeout(Consumer<NotifyOutcome> callback, long deadlineNanos) {
+        awaitUntil(write, new Waiter(this, Objects.requireNonNull(callback, "callback")), deadlineNanos);
+    }
+
+    /** The alarm comes first, so that whoever takes the waiter out of its direction finds it there; it stays harmless if nobody waits. */
+    private void awaitUntil(Direction direction, Waiter waiter, long deadlineNanos) {
+        Alarm timeout = new Alarm(
+                reactor,
+                deadlineNanos,
+                0,
+                0,
+                fired -> {
+                    if (fired && direction.timedOut(waiter)) {
+                        waiter.with(NotifyOutcome.TIMED_OUT).run();
+                    }
+                },
+                direction.priority);
+        waiter.timeout(timeout);
+        await(direction, waiter);
+        reactor.schedule(timeout);
+    }
+
+    @Override
+    public void clearReadable() {
+        read.clear();
+    }
+
+    @Override
+    public void clearWritable() {
+        write.clear();
+    }
+
+    @Override
+    public void clearHasError() {
+        error.clear();
+    }
+
+    @Override
+    public void forceReadable() {
+        force(read);
+    }
+
+    @Override
+    public void forceWritable() {
+        force(write);
+    }
+
+    @Override
+    public void forceHasError() {
+        force(error);
+    }
+
+    private void force(Direction direction) {
+        Waiter waiter = direction.ready();
+        if (waiter != null) {
+            reactor.execute(waiter.with(NotifyOutcome.BECAME_READY), direction.priority);
+        }
+    }
+
+    @Override
+    public void setReadPriority(Priority priority) {
+        read.priority = Objects.requireNonNull(priority, "priority");
+    }
+
+    @Override
+    public void setWritePriority(Priority priority) {
+        write.priority = Objects.requireNonNull(priority, "priority");
+    }
+
+    @Override
+    public void setErrorPriority(Priority priority) {
+        error.priority = Objects.requireNonNull(priority, "priority");
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            deregister();
+            closeDirections();
+            onReactor(this::closeSource);
+        }
+    }
+
+    @Override
+    public int release() {
+        if (!closed.compareAndSet(false, true)) {
+            return -1;
+        }
+        deregister();
+        closeDirections();
+        manager.forget(this, fd);
+        return fd;
+    }
+
+    /** The reactor has come to its end: what waits is told, and what is the user's stays open. */
+    void abandon() {
+        release();
+    }
+
+    private void deregister() {
+        try {
+            reactor.poll.deregister(source);
+        } catch (IllegalStateException e) {
+            // The source was closed by its owner, which deregistered it; or the poll was.
+        }
+    }
+
+    private void closeDirections() {
+        close(read);
+        close(write);
+        close(error);
+    }
+
+    private void close(Direction direction) {
+        Waiter waiter = direction.close();
+        if (waiter != null) {
+            onReactor(waiter.with(NotifyOutcome.CLOSED));
+        }
+    }
+
+    /** Behind what was put there before, with the same priority: so the source is closed after the callbacks. */
+    private void onReactor(Runnable what) {
+        try {
+            reactor.execute(what, Priority.SYSTEM);
+        } catch (RejectedExecutionException e) {
+            reactor.runLate(what);
+        }
+    }
+
+    private void closeSource() {
+        manager.forget(this, fd);
+        if (source instanceof AutoCloseable closeable) {
+            try {
+                closeable.close();
+            } catch (Exception e) {
+                Failures.log("closing " + source, e);
+            }
+        }
+    }
+
+    @Override
+    public int fd() {
+        return closed.get() ? -1 : fd;
+    }
+
+    @Override
+    public Source source() {
+        return source;
+    }
+
+    @Override
+    public ReadinessEventManager manager() {
+        return manager;
+    }
+
+    @Override
+    public boolean isClosed() {
+        return closed.get();
+    }
+
+    @Override
+    public String toString() {
+        return "descriptor of " + source + (isClosed() ? ", closed" : ": " + read + ", " + write + ", " + error);
+    }
+}

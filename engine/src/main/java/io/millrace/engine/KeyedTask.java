@@ -1,0 +1,27 @@
+package io.millrace.engine;
+
+/** A task that can be cancelled, and its key. */
+final class KeyedTask extends Cancellable implements TaskKey {
+    private final Runnable work;
+
+    KeyedTask(Reactor reactor, Runnable work) {
+        super(reactor);
+        this.work = work;
+    }
+
+    @Override
+    public void run() {
+        if (begin()) {
+            try {
+                work.run();
+            } finally {
+                end();
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "task " + work;
+    }
+}

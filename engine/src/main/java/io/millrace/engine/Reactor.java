@@ -1,0 +1,484 @@
+package io.millrace.engine;
+
+import io.millrace.poll.Clock;
+import io.millrace.poll.Events;
+import io.millrace.poll.Interest;
+import io.millrace.poll.Poll;
+import io.millrace.poll.Source;
+import io.millrace.poll.Trigger;
+import io.millrace.poll.internal.LoopAccess;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One thread, one {@link Poll}, a run queue by priority, and alarms.
+ *
+ * <h2>One turn</h2>
+ *
+ * <ol>
+ *   <li>Decide the timeout: 0 if something is to be run, else until the next alarm.
+ *   <li>Wait in the kernel; the poll reads its software queue too.
+ *   <li>Take the time, once: alarms and metrics of the turn use it.
+ *   <li>Put the events into the run queue, behind what the last turn left over.
+ *   <li>Advance the wheel, and put the alarms that are due behind them.
+ *   <li>Deliver the snapshot: SYSTEM first, LOW last, each class up to its budget. What is queued meanwhile waits.
+ *   <li>Run what was left for the end of the turn, such as flushing writes.
+ *   <li>Publish: the metrics, and the beat that the watchdog looks at.
+ * </ol>
+ *
+ * <p><b>Threads.</b> {@link #run} and {@link #runOnce} by one thread at a time, which is the reactor's for that time. What is marked so by any
+ * thread. All else belongs to the reactor's thread.
+ *
+ * <p><b>Ending.</b> {@link #finish} is the reactor's last turn: what is queued runs, pending alarms get false, and the poll is closed.
+ */
+final class Reactor {
+    static final long FOREVER = Long.MAX_VALUE;
+
+    private static final VarHandle BEAT;
+    private static final VarHandle CURRENT;
+    private static final VarHandle TURN_BEGAN;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            BEAT = lookup.findVarHandle(Reactor.class, "beat", long.class);
+            CURRENT = lookup.findVarHandle(Reactor.class, "current", Object.class);
+            TURN_BEGAN = lookup.findVarHandle(Reactor.class, "turnBegan", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final String name;
+    private final Clock clock;
+    final Poll poll;
+    private final Events events;
+    private final LoopAccess access;
+    private final RunQueue queue;
+    private final Alarms alarms;
+    private final Spin spin;
+    final ReactorMetrics metrics = new ReactorMetrics();
+    private final Ring endOfTurn = new Ring();
+    private @Nullable Watchdog watchdog;
+
+    private final LoopAccess.PendingWork work = this::isPending;
+    private final RunQueue.Runner runner = this::runItem;
+
+    private volatile @Nullable Thread thread;
+    private volatile boolean stopRequested;
+    private volatile boolean endRequested;
+    private volatile boolean finished;
+
+    /** The time of this turn, taken in step 3; at the end of the turn, the time of step 8. */
+    private long now;
+
+    /** Odd while it works, even while it sleeps. */
+    private long beat;
+
+    private @Nullable Object current;
+    private long turnBegan;
+
+    Reactor(String name, EngineSettings settings) {
+        this.name = name;
+        this.clock = settings.clock;
+        this.poll = settings.openPoll();
+        this.events = Events.withCapacity(settings.eventCapacity);
+        this.access = LoopAccess.get();
+        this.queue = new RunQueue(settings.budget);
+        this.now = clock.nanoTime();
+        this.alarms = new Alarms(settings.tickNanos, now);
+        this.spin = new Spin(settings.spinNanos);
+    }
+
+    void watchedBy(Watchdog by) {
+        this.watchdog = by;
+    }
+
+    // ---- Any thread ----
+
+    /** Whether the calling thread is the one that runs it now. */
+    boolean inLoop() {
+        return thread == Thread.currentThread();
+    }
+
+    /** Hands over a task of normal priority. */
+    void execute(Runnable task) {
+        queue.offer(task);
+        access.wakeSleeper(poll);
+    }
+
+    void execute(Runnable task, Priority priority) {
+        queue.offer(task, priority);
+        access.wakeSleeper(poll);
+    }
+
+    /** Hands over a task, without waking the reactor: to be followed by {@link #wake}, unless it can wait until the reactor wakes anyway. */
+    void post(Runnable task, Priority priority) {
+        queue.offer(task, priority);
+    }
+
+    void wake() {
+        access.wakeSleeper(poll);
+    }
+
+    void schedule(Alarm alarm) {
+        if (inLoop()) {
+            if (queue.isClosed()) {
+                throw new RejectedExecutionException("cannot schedule " + alarm + ": the event manager has shut down");
+            }
+            place(alarm);
+        } else {
+            execute(alarm, Priority.SYSTEM);
+        }
+    }
+
+    /** Cancels a task or an alarm; an alarm's callback runs here and now. */
+    CancelResult cancel(Cancellable key) {
+        CancelResult result = key.tryCancel();
+        if (result == CancelResult.CANCELLED) {
+            if (key instanceof Alarm alarm) {
+                runCancelled(alarm);
+                takeOut(alarm);
+            } else {
+                key.end();
+            }
+        }
+        return result;
+    }
+
+    private void runCancelled(Alarm alarm) {
+        try {
+            alarm.runCancelled();
+        } catch (RuntimeException | Error e) {
+            Failures.log(alarm, e);
+        }
+    }
+
+    /** It need not wake the reactor for that: whatever wakes it next will do. */
+    private void takeOut(Alarm alarm) {
+        if (inLoop()) {
+            forget(alarm);
+        } else {
+            try {
+                post(alarm, Priority.SYSTEM);
+            } catch (RejectedExecutionException e) {
+                // It has ended, and its wheels with it.
+            }
+        }
+    }
+
+    void register(Source source, long token, Owner owner, Interest interest, Trigger trigger) {
+        access.register(poll, source, token, owner, interest, trigger);
+    }
+
+    boolean emulatesTriggers() {
+        return access.emulatesTriggers(poll);
+    }
+
+    int depth(Priority priority) {
+        return queue.depth(priority);
+    }
+
+    /** Makes {@link #run} return after the turn it is in. */
+    void stop() {
+        stopRequested = true;
+        wake();
+    }
+
+    /** Makes {@link #run} finish. */
+    void end() {
+        endRequested = true;
+        wake();
+    }
+
+    long beat() {
+        return (long) BEAT.getVolatile(this);
+    }
+
+    long turnBegan() {
+        return (long) TURN_BEGAN.getOpaque(this);
+    }
+
+    BlockedTurn describeTurn(long lastsNanos) {
+        Thread running = thread;
+        Object item = CURRENT.getOpaque(this);
+        return new BlockedTurn(
+                name,
+                String.valueOf(item),
+                Duration.ofNanos(lastsNanos),
+                running == null ? List.of() : List.of(running.getStackTrace()));
+    }
+
+    // ---- The reactor's thread ----
+
+    /** The time of this turn. */
+    long now() {
+        return now;
+    }
+
+    /** Adds what an owner's signal found, to the snapshot that is being made. */
+    void add(Runnable item, Priority priority) {
+        queue.add(item, priority);
+    }
+
+    /** Runs something once, at the end of this turn. */
+    void atEndOfTurn(Runnable what) {
+        endOfTurn.add(what);
+    }
+
+    /** Puts an alarm into the wheel: one that is new, or periodic and has fired. */
+    void place(Alarm alarm) {
+        if (!alarm.isWaiting()) {
+            alarm.wheelKey = Alarm.OUT;
+        } else {
+            alarms.add(alarm, now);
+        }
+    }
+
+    /** Takes an alarm out of the wheel that was cancelled. */
+    void forget(Alarm alarm) {
+        alarms.remove(alarm);
+    }
+
+    private void cutOff(Alarm alarm) {
+        if (alarm.begin()) {
+            runCancelled(alarm);
+        }
+    }
+
+    /** Runs until {@link #stop} or {@link #end}, on the calling thread. */
+    void run(long maxWaitNanos, @Nullable Runnable tick) {
+        enter();
+        try {
+            now = clock.nanoTime();
+            while (!stopRequested && !endRequested) {
+                turn(maxWaitNanos);
+                if (tick != null) {
+                    runItem(tick);
+                }
+            }
+        } finally {
+            stopRequested = false;
+            leave();
+        }
+    }
+
+    /** One turn, on the calling thread. Returns how many items it ran. */
+    int runOnce(long maxWaitNanos) {
+        enter();
+        try {
+            now = clock.nanoTime();
+            return turn(maxWaitNanos);
+        } finally {
+            leave();
+        }
+    }
+
+    private void enter() {
+        Thread present = thread;
+        if (present != null) {
+            throw new IllegalStateException("cannot run " + name + ": "
+                    + (inLoop() ? "it is running this callback; return from it instead" : present + " runs it"));
+        }
+        synchronized (this) {
+            if (thread != null) {
+                throw new IllegalStateException("cannot run " + name + ": " + thread + " runs it");
+            }
+            thread = Thread.currentThread();
+        }
+    }
+
+    private void leave() {
+        BEAT.setVolatile(this, (beat + 1) & ~1L);
+        thread = null;
+    }
+
+    private int turn(long maxWaitNanos) {
+        // 1, 2 and 3
+        if (isPending()) {
+            beginTurn();
+            access.pollOnce(poll, events, 0, work);
+            now = clock.nanoTime();
+        } else {
+            sleep(Math.min(maxWaitNanos, alarms.nanosUntilNext(now)));
+        }
+        // 4
+        queue.beginSnapshot();
+        while (events.advance()) {
+            if (access.owner(events) instanceof Owner owner) {
+                metrics.event();
+                owner.signalled(access.bits(events));
+            }
+        }
+        // 5
+        alarms.expire(now, queue, metrics);
+        // 6
+        int ran = queue.deliver(runner);
+        // 7
+        for (int left = endOfTurn.size(); left > 0; left--) {
+            runItem(endOfTurn.take());
+        }
+        // 8
+        CURRENT.setOpaque(this, null);
+        long ended = clock.nanoTime();
+        metrics.turn(ran, ended - now, alarms.size());
+        now = ended;
+        return ran;
+    }
+
+    /** A turn that follows another without a sleep: it began when the other ended. */
+    private void beginTurn() {
+        TURN_BEGAN.setOpaque(this, now);
+        // Release: whoever sees the new beat sees when the turn began.
+        BEAT.setRelease(this, (beat | 1) + 2);
+    }
+
+    private void sleep(long nanos) {
+        if (nanos != 0 && spin.isOn() && spins(nanos)) {
+            return;
+        }
+        BEAT.setOpaque(this, (beat + 1) & ~1L);
+        access.pollOnce(poll, events, nanos, work);
+        now = clock.nanoTime();
+        TURN_BEGAN.setOpaque(this, now);
+        // Volatile: a store before the load in stirred(). See Watchdog.
+        BEAT.setVolatile(this, beat + 1);
+        Watchdog by = watchdog;
+        if (by != null) {
+            by.stirred();
+        }
+    }
+
+    /** Looks for work without sleeping, for as long as that is promising; true if there was some. */
+    private boolean spins(long nanos) {
+        long began = now;
+        long budget = Math.min(nanos, spin.budgetNanos());
+        do {
+            if (access.pollOnce(poll, events, 0, work) > 0 || isPending()) {
+                spin.found();
+                now = clock.nanoTime();
+                beginTurn();
+                return true;
+            }
+            Thread.onSpinWait();
+        } while (clock.nanoTime() - began < budget);
+        spin.missed();
+        return false;
+    }
+
+    private boolean isPending() {
+        return queue.isPending() || endOfTurn.size() > 0 || stopRequested || endRequested;
+    }
+
+    private void runItem(Runnable item) {
+        CURRENT.setOpaque(this, item);
+        try {
+            item.run();
+        } catch (RuntimeException | Error e) {
+            metrics.failure();
+            Failures.log(item, e);
+        }
+    }
+
+    /**
+     * The last turn, on the calling thread, which becomes the reactor's: what is queued runs, what is not accepted any more is refused, pending
+     * alarms get false, then {@code last} runs and the poll is closed.
+     */
+    void finish(Runnable last) {
+        enter();
+        try {
+            now = clock.nanoTime();
+            queue.close().forEach(this::runItem);
+            finished = true;
+            alarms.takeAll().forEach(this::cutOff);
+            runItem(last);
+            while (endOfTurn.size() > 0) {
+                runItem(endOfTurn.take());
+            }
+        } finally {
+            leave();
+            poll.close();
+        }
+    }
+
+    /** Runs something that comes after the end: nothing else runs on this reactor any more, so any thread will do. */
+    void runLate(Runnable what) {
+        runItem(what);
+    }
+
+    String name() {
+        return name;
+    }
+
+    // ---- Reports ----
+
+    /** What it is doing, what waits, what is registered: lines for {@code dump()}. Takes no lock; any thread. */
+    void describe(StringBuilder text) {
+        long seen = beat();
+        Thread running = thread;
+        text.append(name).append(": ");
+        if (running == null) {
+            text.append(finished ? "has ended" : "nobody runs it");
+        } else if ((seen & 1) == 0) {
+            text.append("sleeps");
+        } else {
+            text.append("has been in a turn for ")
+                    .append((clock.nanoTime() - turnBegan()) / 1_000)
+                    .append(" µs");
+            Object item = CURRENT.getOpaque(this);
+            if (item != null) {
+                text.append(", in ").append(item);
+            }
+        }
+        text.append("; ")
+                .append(poll.backend())
+                .append(", ")
+                .append(metrics.turns())
+                .append(" turns, ")
+                .append(poll.waits());
+        text.append(" waits\n");
+        for (Priority priority : Priority.values()) {
+            if (depth(priority) > 0) {
+                text.append("  ")
+                        .append(depth(priority))
+                        .append(" tasks wait, ")
+                        .append(priority)
+                        .append('\n');
+            }
+        }
+        describeAlarms(text);
+        access.describe(poll, line -> text.append("  source ").append(line).append('\n'));
+    }
+
+    /** What keeps it from ending, as far as it is running or waits to be run. */
+    void describeRemains(List<String> remains) {
+        Object item = CURRENT.getOpaque(this);
+        if (item != null) {
+            remains.add(name + " is in " + item);
+        }
+        for (Priority priority : Priority.values()) {
+            if (depth(priority) > 0) {
+                remains.add(depth(priority) + " tasks of " + name + ", " + priority);
+            }
+        }
+    }
+
+    private void describeAlarms(StringBuilder text) {
+        NextAlarms next = new NextAlarms();
+        try {
+            alarms.forEach(next::add);
+        } catch (RuntimeException e) {
+            text.append("  (the alarms changed while they were looked at)\n");
+        }
+        next.describe(clock.nanoTime(), text);
+    }
+
+    @Override
+    public String toString() {
+        return name + " on " + poll;
+    }
+}

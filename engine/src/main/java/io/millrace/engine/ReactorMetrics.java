@@ -1,0 +1,113 @@
+package io.millrace.engine;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * What a reactor counts. Its thread writes, plainly as far as it is concerned; others read. The writes are opaque: a reader sees each number
+ * whole and not for ever old, and the numbers are not of one moment.
+ */
+final class ReactorMetrics {
+    private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);
+
+    private static final int TURNS = 0;
+    private static final int EVENTS = 1;
+    private static final int ITEMS = 2;
+    private static final int ALARMS = 3;
+    private static final int CONTROLS = 4;
+    private static final int FAILURES = 5;
+    private static final int LIVE_ALARMS = 6;
+    private static final int LAG_MAX = 7;
+    private static final int TURN_MAX = 8;
+
+    private final long[] numbers = new long[9];
+    private final long[] lag = new long[Histogram.BUCKETS];
+    private final long[] turnTime = new long[Histogram.BUCKETS];
+
+    private static void add(long[] to, int index, long by) {
+        ELEMENT.setOpaque(to, index, to[index] + by);
+    }
+
+    private void max(int index, long value) {
+        if (value > numbers[index]) {
+            ELEMENT.setOpaque(numbers, index, value);
+        }
+    }
+
+    private long get(int index) {
+        return (long) ELEMENT.getOpaque(numbers, index);
+    }
+
+    // ---- The reactor's thread ----
+
+    void event() {
+        add(numbers, EVENTS, 1);
+    }
+
+    void alarmDue(long lateNanos) {
+        add(numbers, ALARMS, 1);
+        long late = Math.max(0, lateNanos);
+        add(lag, Histogram.bucket(late), 1);
+        max(LAG_MAX, late);
+    }
+
+    /** An item that is neither I/O nor an alarm that is due nor a task. */
+    void control() {
+        add(numbers, CONTROLS, 1);
+    }
+
+    void failure() {
+        add(numbers, FAILURES, 1);
+    }
+
+    void turn(int items, long nanos, int liveAlarms) {
+        add(numbers, TURNS, 1);
+        add(numbers, ITEMS, items);
+        ELEMENT.setOpaque(numbers, LIVE_ALARMS, liveAlarms);
+        long took = Math.max(0, nanos);
+        add(turnTime, Histogram.bucket(took), 1);
+        max(TURN_MAX, took);
+    }
+
+    // ---- Any thread ----
+
+    long turns() {
+        return get(TURNS);
+    }
+
+    long events() {
+        return get(EVENTS);
+    }
+
+    long items() {
+        return get(ITEMS) - get(CONTROLS);
+    }
+
+    long alarms() {
+        return get(ALARMS);
+    }
+
+    long failures() {
+        return get(FAILURES);
+    }
+
+    long liveAlarms() {
+        return get(LIVE_ALARMS);
+    }
+
+    Histogram lag() {
+        return snapshot(lag, LAG_MAX);
+    }
+
+    Histogram turnTime() {
+        return snapshot(turnTime, TURN_MAX);
+    }
+
+    private Histogram snapshot(long[] counts, int max) {
+        long[] copy = new long[counts.length];
+        for (int i = 0; i < copy.length; i++) {
+            copy[i] = (long) ELEMENT.getOpaque(counts, i);
+        }
+        return new Histogram(copy, get(max));
+    }
+}

@@ -1,0 +1,629 @@
+package io.millrace.engine;
+
+import io.millrace.net.ByteStream;
+import io.millrace.net.UdpSocket;
+import io.millrace.poll.BackendReport;
+import io.millrace.poll.Clock;
+import io.millrace.poll.Source;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The {@link EventManager} that Millrace brings: N reactors, each one thread with a poll, a run queue by priority and alarms.
+ *
+ * {@snippet :
+ * try (Reactors manager = Reactors.open()) {
+ *   manager.schedule(Duration.ofSeconds(1), fired -> System.out.println("a second later"));
+ *   manager.execute(() -> System.out.println("soon"));
+ * }
+ * }
+ *
+ * <p><b>Who runs what.</b> A source stays with the reactor that it was assigned to, in turn, when it was registered; so its callbacks come in order and
+ * need no lock. A task or an alarm handed over by a callback stays with that callback's reactor; one from elsewhere goes to the
+ * reactors in turn, all tasks of one {@link #runAll} to the same.
+ *
+ * <p><b>Order.</b> In one reactor: see {@link Priority}. Between reactors there is none.
+ *
+ * <p><b>When there is nothing to do</b> its threads make no system call.
+ *
+ * <p><b>Watchdog.</b> On by default: a turn above 100 ms is logged to {@code io.millrace}, with what is running and where.
+ *
+ * <h2>Portability</h2>
+ * Everywhere. On NIO there are no descriptors by number: {@link #register(int)} refuses.
+ */
+public final class Reactors implements ReadinessEventManager, CompletionEventManager {
+    private final String name;
+    private final Clock clock;
+    private final InstantSource wallClock;
+    private final Reactor[] reactors;
+    private final @Nullable Watchdog watchdog;
+    private final Lifecycle lifecycle = new Lifecycle(this);
+    private final CountDownLatch running;
+    private final AtomicInteger next = new AtomicInteger();
+    private final Set<AutoCloseable> descriptors = ConcurrentHashMap.newKeySet();
+    private final Set<Integer> numbers = ConcurrentHashMap.newKeySet();
+
+    private Reactors(Builder settings) {
+        this.name = settings.name;
+        this.clock = settings.engine.clock;
+        this.wallClock = settings.wallClock;
+        List<Reactor> all = new ArrayList<>();
+        try {
+            for (int i = 0; i < settings.reactors; i++) {
+                all.add(new Reactor(name + "-" + i, settings.engine));
+            }
+        } catch (RuntimeException | Error e) {
+            all.forEach(reactor -> reactor.finish(() -> {}));
+            throw e;
+        }
+        this.reactors = all.toArray(Reactor[]::new);
+        this.running = new CountDownLatch(reactors.length);
+        this.watchdog = settings.engine.watchdogOf(name, List.copyOf(all));
+        for (Reactor reactor : reactors) {
+            new ReactorThread(this, reactor, settings.daemon).start();
+        }
+        if (watchdog != null) {
+            watchdog.start();
+        }
+    }
+
+    /**
+     * Opens one with the defaults: as many reactors as there are cores, on the best backend.
+     *
+     * @return a running manager, the caller's to close
+     */
+    public static Reactors open() {
+        return builder().open();
+    }
+
+    /**
+     * For other settings than the defaults.
+     *
+     * @return a builder
+     */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** A reactor's thread: it knows where it belongs without a look at anything shared. */
+    private static final class ReactorThread extends Thread {
+        private final Reactors manager;
+        private final Reactor reactor;
+
+        ReactorThread(Reactors manager, Reactor reactor, boolean daemon) {
+            super(null, null, reactor.name(), 0, false);
+            this.manager = manager;
+            this.reactor = reactor;
+            setDaemon(daemon);
+        }
+
+        @Override
+        public void run() {
+            try {
+                reactor.run(Reactor.FOREVER, null);
+            } finally {
+                manager.finish(reactor);
+            }
+        }
+    }
+
+    private void finish(Reactor reactor) {
+        try {
+            reactor.finish(() -> descriptors.forEach(descriptor -> closeIfOn(descriptor, reactor)));
+        } finally {
+            running.countDown();
+            if (running.getCount() == 0 && watchdog != null) {
+                watchdog.stop();
+            }
+        }
+    }
+
+    private static void closeIfOn(AutoCloseable descriptor, Reactor reactor) {
+        switch (descriptor) {
+            case FdReadiness readiness when readiness.reactor == reactor -> readiness.abandon();
+            case StreamCompletion completion when completion.reactor == reactor -> completion.close();
+            default -> {}
+        }
+    }
+
+    /** The reactor of the calling thread if it is one of ours, else the next in turn. */
+    Reactor pick() {
+        if (reactors.length == 1) {
+            return reactors[0];
+        }
+        if (Thread.currentThread() instanceof ReactorThread thread && thread.manager == this) {
+            return thread.reactor;
+        }
+        return pickInTurn();
+    }
+
+    private Reactor pickInTurn() {
+        return reactors[Math.floorMod(next.getAndIncrement(), reactors.length)];
+    }
+
+    @Override
+    public Clock clock() {
+        return clock;
+    }
+
+    @Override
+    public InstantSource wallClock() {
+        return wallClock;
+    }
+
+    // ---- Alarms ----
+
+    @Override
+    public AlarmKey schedule(long deadlineNanos, AlarmCallback callback, Priority priority) {
+        return schedule(deadlineNanos, 0, 0, callback, priority);
+    }
+
+    @Override
+    public AlarmKey schedule(long deadlineNanos, Duration slack, AlarmCallback callback, Priority priority) {
+        if (slack.isNegative()) {
+            throw new IllegalArgumentException("a slack must not be negative: " + slack);
+        }
+        return schedule(deadlineNanos, Nanos.of(slack), 0, callback, priority);
+    }
+
+    @Override
+    public AlarmKey scheduleEvery(Duration first, Duration period, AlarmCallback callback, Priority priority) {
+        long periodNanos = Nanos.positive(period, "a period");
+        return schedule(clock.nanoTime() + Nanos.of(first), 0, periodNanos, callback, priority);
+    }
+
+    private AlarmKey schedule(
+            long deadlineNanos, long slackNanos, long periodNanos, AlarmCallback callback, Priority priority) {
+        Objects.requireNonNull(callback, "callback");
+        Objects.requireNonNull(priority, "priority");
+        Alarm alarm = new Alarm(pick(), deadlineNanos, slackNanos, periodNanos, callback, priority);
+        alarm.reactor.schedule(alarm);
+        return alarm;
+    }
+
+    // ---- Tasks ----
+
+    @Override
+    public void execute(Runnable task) {
+        pick().execute(task);
+    }
+
+    @Override
+    public TaskKey run(Runnable task, Priority priority) {
+        Objects.requireNonNull(task, "task");
+        KeyedTask keyed = new KeyedTask(pick(), task);
+        keyed.reactor.execute(keyed, priority);
+        return keyed;
+    }
+
+    @Override
+    public List<TaskKey> runAll(List<Task> tasks) {
+        List<Task> all = List.copyOf(tasks);
+        Reactor reactor = pick();
+        List<TaskKey> keys = new ArrayList<>(all.size());
+        try {
+            for (Task task : all) {
+                KeyedTask keyed = new KeyedTask(reactor, task.work());
+                reactor.post(keyed, task.priority());
+                keys.add(keyed);
+            }
+        } catch (RejectedExecutionException e) {
+            keys.forEach(this::cancel);
+            throw e;
+        }
+        reactor.wake();
+        return List.copyOf(keys);
+    }
+
+    // ---- Cancelling ----
+
+    @Override
+    public CancelResult cancel(Key key) {
+        Cancellable ours = ours(key);
+        return ours.reactor.cancel(ours);
+    }
+
+    @Override
+    public CancelResult cancelAndWait(Key key) throws InterruptedException {
+        Cancellable ours = ours(key);
+        CancelResult result = ours.reactor.cancel(ours);
+        if (result == CancelResult.RUNNING && !ours.isRunByThisThread()) {
+            ours.awaitEnd();
+            return CancelResult.DONE;
+        }
+        return result;
+    }
+
+    private Cancellable ours(Key key) {
+        if (key instanceof Cancellable ours) {
+            for (Reactor reactor : reactors) {
+                if (reactor == ours.reactor) {
+                    return ours;
+                }
+            }
+        }
+        throw new IllegalArgumentException("cannot cancel " + Objects.requireNonNull(key, "key")
+                + ": it is not a key of " + name + "; ask the manager that gave it to you");
+    }
+
+    // ---- Descriptors ----
+
+    @Override
+    public ReadinessDescriptor register(int fd) {
+        if (!numbers.add(fd)) {
+            throw new IllegalStateException("cannot register fd " + fd + ": it is registered with " + name
+                    + "; close or release that one first");
+        }
+        boolean registered = false;
+        try {
+            ReadinessDescriptor descriptor = register(WatchedFd.of(fd, reactors[0].poll));
+            registered = true;
+            return descriptor;
+        } finally {
+            if (!registered) {
+                numbers.remove(fd);
+            }
+        }
+    }
+
+    @Override
+    public ReadinessDescriptor register(Source source) {
+        requireAccepting("register " + source);
+        FdReadiness descriptor = new FdReadiness(this, pickInTurn(), source);
+        descriptors.add(descriptor);
+        boolean registered = false;
+        try {
+            descriptor.register();
+            registered = true;
+        } finally {
+            if (!registered) {
+                descriptors.remove(descriptor);
+            }
+        }
+        return descriptor;
+    }
+
+    @Override
+    public void delete(ReadinessDescriptor descriptor) {
+        if (!(descriptor instanceof FdReadiness ours) || ours.manager() != this) {
+            throw new IllegalArgumentException("cannot delete " + descriptor + ": it is not a descriptor of " + name);
+        }
+        ours.release();
+    }
+
+    @Override
+    public CompletionDescriptor registerCompletion(ByteStream stream) {
+        return register(StreamCompletion.of(this, pickInTurn(), stream));
+    }
+
+    @Override
+    public CompletionDescriptor registerCompletion(UdpSocket socket) {
+        return register(StreamCompletion.of(this, pickInTurn(), socket));
+    }
+
+    private CompletionDescriptor register(StreamCompletion descriptor) {
+        requireAccepting("register " + descriptor);
+        descriptors.add(descriptor);
+        boolean registered = false;
+        try {
+            descriptor.register();
+            registered = true;
+        } finally {
+            if (!registered) {
+                descriptors.remove(descriptor);
+            }
+        }
+        return descriptor;
+    }
+
+    @Override
+    public void delete(CompletionDescriptor descriptor) {
+        if (!(descriptor instanceof StreamCompletion ours) || ours.manager() != this) {
+            throw new IllegalArgumentException("cannot delete " + descriptor + ": it is not a descriptor of " + name);
+        }
+        ours.close();
+    }
+
+    private void requireAccepting(String doing) {
+        if (running.getCount() == 0) {
+            throw new RejectedExecutionException("cannot " + doing + ": " + name + " has shut down");
+        }
+    }
+
+    /** A descriptor is closed or released. */
+    void forget(AutoCloseable descriptor, int fd) {
+        descriptors.remove(descriptor);
+        numbers.remove(fd);
+    }
+
+    // ---- Ending ----
+
+    @Override
+    public void shutdownRef() {
+        lifecycle.ref();
+    }
+
+    @Override
+    public void shutdownUnref() {
+        if (lifecycle.unref()) {
+            end();
+        }
+    }
+
+    @Override
+    public void shutdown() {
+        if (lifecycle.shutdown()) {
+            end();
+        }
+    }
+
+    private void end() {
+        for (Reactor reactor : reactors) {
+            reactor.end();
+        }
+    }
+
+    /**
+     * Shuts down, waits for the end as long as it may, and then ends in spite of references that are held: the deadline wins.
+     *
+     * @param atMost how long to wait for references and for work that is running
+     * @return empty if it has ended; else what keeps it
+     * @throws InterruptedException if interrupted
+     */
+    public List<String> shutdown(Duration atMost) throws InterruptedException {
+        shutdown();
+        if (awaitTermination(atMost)) {
+            return List.of();
+        }
+        List<String> remains = remains();
+        if (lifecycle.force()) {
+            end();
+        }
+        return remains;
+    }
+
+    @Override
+    public boolean isShutdown() {
+        return lifecycle.isShutdown();
+    }
+
+    @Override
+    public boolean isTerminated() {
+        return running.getCount() == 0;
+    }
+
+    @Override
+    public boolean awaitTermination(Duration atMost) throws InterruptedException {
+        return running.await(Nanos.of(atMost), TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public boolean inManager() {
+        return Thread.currentThread() instanceof ReactorThread thread && thread.manager == this;
+    }
+
+    // ---- Looking at it ----
+
+    /**
+     * What it counts.
+     *
+     * @return a view that reads anew at each call
+     */
+    public Metrics metrics() {
+        return new MetricsView(reactors);
+    }
+
+    /**
+     * The backend that was chosen, and why.
+     *
+     * @return the report of the first reactor's poll
+     */
+    public BackendReport report() {
+        return reactors[0].poll.report();
+    }
+
+    /**
+     * What every reactor is doing, what waits, which alarms come next, what is registered, and what keeps it from shutting down. Takes no lock that a
+     * reactor could hold: it answers also while one is blocked.
+     *
+     * @return several lines
+     */
+    public String dump() {
+        StringBuilder text = new StringBuilder(toString()).append('\n');
+        for (Reactor reactor : reactors) {
+            reactor.describe(text);
+        }
+        List<String> remains = remains();
+        if (!remains.isEmpty()) {
+            text.append(lifecycle.isShutdown() ? "shutting down waits for: " : "shutting down would wait for: ")
+                    .append(String.join("; ", remains))
+                    .append('\n');
+        }
+        return text.toString();
+    }
+
+    private List<String> remains() {
+        List<String> remains = new ArrayList<>();
+        if (lifecycle.refs() > 0) {
+            remains.add(lifecycle.refs() + " references (shutdownRef)");
+        }
+        for (Reactor reactor : reactors) {
+            reactor.describeRemains(remains);
+        }
+        return remains;
+    }
+
+    @Override
+    public String toString() {
+        return name + ": " + reactors.length + (reactors.length == 1 ? " reactor on " : " reactors on ")
+                + reactors[0].poll.backend()
+                + (isTerminated() ? ", ended" : isShutdown() ? ", shutting down" : "");
+    }
+
+    /** Settings of a manager that has yet to be opened. */
+    public static final class Builder {
+        private final EngineSettings engine = new EngineSettings();
+        private int reactors =
+                Math.min(EngineSettings.MAX_REACTORS, Runtime.getRuntime().availableProcessors());
+        private InstantSource wallClock = InstantSource.system();
+        private String name = "millrace-engine";
+        private boolean daemon;
+
+        private Builder() {}
+
+        /**
+         * How many reactors, each with a thread.
+         *
+         * @param count from 1 to 1,024; the number of cores by default
+         * @return this
+         */
+        public Builder reactors(int count) {
+            this.reactors = EngineSettings.inRange("the number of reactors", count, 1, EngineSettings.MAX_REACTORS);
+            return this;
+        }
+
+        /**
+         * Asks for one backend and no other.
+         *
+         * @param backend as in {@link io.millrace.poll.Poll.Builder#backend}
+         * @return this
+         */
+        public Builder backend(String backend) {
+            engine.backend(backend);
+            return this;
+        }
+
+        /**
+         * The clock of deadlines.
+         *
+         * @param clock the system's by default
+         * @return this
+         */
+        public Builder clock(Clock clock) {
+            engine.clock(clock);
+            return this;
+        }
+
+        /**
+         * The clock by which an {@link java.time.Instant} becomes a deadline.
+         *
+         * @param clock the system's by default
+         * @return this
+         */
+        public Builder wallClock(InstantSource clock) {
+            this.wallClock = Objects.requireNonNull(clock, "clock");
+            return this;
+        }
+
+        /**
+         * How late an alarm may be for being rounded.
+         *
+         * @param tick positive; 1 ms by default
+         * @return this
+         */
+        public Builder tick(Duration tick) {
+            engine.tick(tick);
+            return this;
+        }
+
+        /**
+         * How many events a reactor takes from the kernel at once.
+         *
+         * @param capacity from 1 to 1,048,576; 1,024 by default
+         * @return this
+         */
+        public Builder eventCapacity(int capacity) {
+            engine.eventCapacity(capacity);
+            return this;
+        }
+
+        /**
+         * How many items of each {@link Priority} a turn runs at most: the bound on how long another class waits.
+         *
+         * @param items from 1 to 1,048,576; 1,024 by default
+         * @return this
+         */
+        public Builder budget(int items) {
+            engine.budget(items);
+            return this;
+        }
+
+        /**
+         * How long a reactor may look for work before it sleeps. Saves the time of a wake-up where the next event comes soon, and costs a core meanwhile;
+         * adapts itself.
+         *
+         * @param atMost 0 by default: it sleeps at once
+         * @return this
+         */
+        public Builder spin(Duration atMost) {
+            engine.spin(atMost);
+            return this;
+        }
+
+        /**
+         * When the watchdog reports a turn, and to whom. The callback runs on the watchdog's thread.
+         *
+         * @param limit 100 ms by default
+         * @param onBlocked logs to {@code io.millrace} by default
+         * @return this
+         */
+        public Builder watchdog(Duration limit, Consumer<BlockedTurn> onBlocked) {
+            engine.watchdog(limit, onBlocked);
+            return this;
+        }
+
+        /**
+         * No watchdog, and no thread for it.
+         *
+         * @return this
+         */
+        public Builder withoutWatchdog() {
+            engine.noWatchdog();
+            return this;
+        }
+
+        /**
+         * What its threads are called.
+         *
+         * @param name {@code millrace-engine} by default
+         * @return this
+         */
+        public Builder name(String name) {
+            this.name = Objects.requireNonNull(name, "name");
+            return this;
+        }
+
+        /**
+         * Whether its threads let the JVM end.
+         *
+         * @param daemon false by default
+         * @return this
+         */
+        public Builder daemon(boolean daemon) {
+            this.daemon = daemon;
+            return this;
+        }
+
+        /**
+         * Opens it and starts its threads.
+         *
+         * @return a running manager, the caller's to close
+         * @throws IllegalArgumentException if the backend that was asked for does not exist
+         * @throws IllegalStateException if it cannot open here
+         */
+        public Reactors open() {
+            return new Reactors(this);
+        }
+    }
+}

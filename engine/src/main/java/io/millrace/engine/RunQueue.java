@@ -1,0 +1,209 @@
+package io.millrace.engine;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.RejectedExecutionException;
+import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
+
+/**
+ * What a reactor has to run, by priority.
+ *
+ * <p>Of each class there are two queues. The <em>inbox</em> takes tasks from any thread. The <em>ring</em> belongs to the reactor's
+ * thread and takes I/O and alarms, and what a turn could not finish. A turn's snapshot is, in this order: what was left over, I/O, alarms, and the
+ * tasks that are in the inbox when delivery begins. Tasks go from the inbox straight to {@link #deliver}, without a detour through the ring; only what
+ * the budget cut off is moved there, before the I/O of the next turn comes. So within a class the order is that of the snapshots, and
+ * what is queued during a turn waits for the next (grpc-2).
+ *
+ * <p><b>Starvation.</b> A turn runs at most the budget of each class, and at least one item of each class that has any. So an item with
+ * <i>k</i> items of its class before it runs in turn <i>k / budget + 1</i> at the latest, and a turn is at most five budgets long, whatever is
+ * queued meanwhile.
+ *
+ * <p><b>Waking.</b> A producer puts its task in and then looks whether the reactor sleeps; the reactor says that it sleeps and then looks whether
+ * {@link #isPending}. The queue's offer begins with a compare-and-set of the producer index, and the queue is not empty from then on, though the element
+ * may not be there yet. So the two are a store before a load on either side, each sequentially consistent: at least one sees the other.
+ *
+ * <p><b>Closing.</b> {@link #close} turns {@code closed} on and then takes all that is in the inboxes; then it turns {@code sealed} on. A producer looks
+ * at {@code closed} before its offer, and again after it. If it finds it on afterwards, its task may have been taken or may have been too late. It waits
+ * until {@code sealed}, which needs none of its doing and runs no user code, and takes out what is in the inboxes then: all of that was too late.
+ */
+final class RunQueue {
+    private static final int CHUNK = 1024;
+    private static final int CLASSES = Priority.COUNT;
+    private static final int NORMAL = Priority.NORMAL.ordinal();
+
+    /** Runs one item, and survives what it throws. */
+    interface Runner {
+        void run(Runnable item);
+    }
+
+    private final int budget;
+    private final Ring[] rings = new Ring[CLASSES];
+    private final List<MpscUnboundedVarHandleArrayQueue<Runnable>> inboxes = new ArrayList<>();
+    private final MpscUnboundedVarHandleArrayQueue<Runnable> normal;
+    /** Of each inbox, the tasks at its head that belong to a former snapshot. */
+    private final int[] leftOver = new int[CLASSES];
+
+    private final int[] snapshot = new int[CLASSES];
+
+    private volatile boolean closed;
+    private volatile boolean sealed;
+    /** What came too late; guarded by itself. */
+    private final Map<Runnable, Integer> tooLate = new IdentityHashMap<>();
+
+    RunQueue(int budget) {
+        this.budget = budget;
+        for (int c = 0; c < CLASSES; c++) {
+            rings[c] = new Ring();
+            inboxes.add(new MpscUnboundedVarHandleArrayQueue<>(CHUNK));
+        }
+        this.normal = inboxes.get(NORMAL);
+    }
+
+    // ---- Any thread ----
+
+    /** Adds a task of normal priority. */
+    void offer(Runnable task) {
+        offer(normal, task);
+    }
+
+    void offer(Runnable task, Priority priority) {
+        offer(inboxes.get(priority.ordinal()), task);
+    }
+
+    private void offer(MpscUnboundedVarHandleArrayQueue<Runnable> inbox, Runnable task) {
+        if (closed) {
+            throw rejected(task);
+        }
+        inbox.offer(task);
+        if (closed) {
+            requireTaken(task);
+        }
+    }
+
+    private void requireTaken(Runnable task) {
+        while (!sealed) {
+            Thread.onSpinWait();
+        }
+        synchronized (tooLate) {
+            for (MpscUnboundedVarHandleArrayQueue<Runnable> inbox : inboxes) {
+                for (Runnable late = inbox.poll(); late != null; late = inbox.poll()) {
+                    tooLate.merge(late, 1, Integer::sum);
+                }
+            }
+            Integer count = tooLate.get(task);
+            if (count != null) {
+                if (count == 1) {
+                    tooLate.remove(task);
+                } else {
+                    tooLate.put(task, count - 1);
+                }
+                throw rejected(task);
+            }
+        }
+    }
+
+    private static RejectedExecutionException rejected(Runnable task) {
+        return new RejectedExecutionException("cannot run " + task + ": the event manager has shut down;"
+                + " hold a reference (shutdownRef) for as long as you hand over work");
+    }
+
+    /** How many tasks of a class wait in the inbox; what is being delivered is not counted. */
+    int depth(Priority priority) {
+        return inboxes.get(priority.ordinal()).size();
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    // ---- The reactor's thread ----
+
+    /** Whether there is anything to run. The inboxes may be asked of by any thread. */
+    boolean isPending() {
+        for (int c = 0; c < CLASSES; c++) {
+            if (!inboxes.get(c).isEmpty() || rings[c].size() > 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Adds I/O or an alarm, for the snapshot that is being made. */
+    void add(Runnable item, Priority priority) {
+        rings[priority.ordinal()].add(item);
+    }
+
+    /** Before I/O and alarms of a new turn are added: what the former one left over goes before them. */
+    void beginSnapshot() {
+        for (int c = 0; c < CLASSES; c++) {
+            if (leftOver[c] > 0) {
+                moveLeftOver(c);
+            }
+        }
+    }
+
+    private void moveLeftOver(int c) {
+        for (; leftOver[c] > 0; leftOver[c]--) {
+            Runnable task = inboxes.get(c).poll();
+            if (task != null) {
+                rings[c].add(task);
+            }
+        }
+    }
+
+    /** Runs the snapshot: the highest class first, each up to its budget. Returns how many items ran. */
+    int deliver(Runner runner) {
+        for (int c = 0; c < CLASSES; c++) {
+            snapshot[c] = inboxes.get(c).size();
+        }
+        int ran = 0;
+        for (int c = CLASSES - 1; c >= 0; c--) {
+            ran += deliver(c, runner);
+        }
+        return ran;
+    }
+
+    private int deliver(int c, Runner runner) {
+        Ring ring = rings[c];
+        int fromRing = Math.min(ring.size(), budget);
+        for (int i = 0; i < fromRing; i++) {
+            runner.run(ring.take());
+        }
+        int fromInbox = Math.min(snapshot[c], budget - fromRing);
+        if (fromInbox > 0) {
+            MpscUnboundedVarHandleArrayQueue<Runnable> inbox = inboxes.get(c);
+            for (int i = 0; i < fromInbox; i++) {
+                Runnable task = inbox.poll();
+                if (task != null) {
+                    runner.run(task);
+                }
+            }
+        }
+        leftOver[c] = snapshot[c] - fromInbox;
+        return fromRing + fromInbox;
+    }
+
+    /** Refuses what comes from now on, and returns what has come, in the order in which a turn would run it. */
+    List<Runnable> close() {
+        if (closed) {
+            return Collections.emptyList();
+        }
+        closed = true;
+        List<Runnable> taken = new ArrayList<>();
+        for (int c = CLASSES - 1; c >= 0; c--) {
+            while (rings[c].size() > 0) {
+                taken.add(rings[c].take());
+            }
+            for (Runnable task = inboxes.get(c).poll();
+                    task != null;
+                    task = inboxes.get(c).poll()) {
+                taken.add(task);
+            }
+        }
+        sealed = true;
+        return taken;
+    }
+}

@@ -1,0 +1,430 @@
+package io.millrace.engine;
+
+import io.millrace.net.ByteStream;
+import io.millrace.net.Io;
+import io.millrace.net.UdpSocket;
+import io.millrace.poll.Interest;
+import io.millrace.poll.Source;
+import io.millrace.poll.Trigger;
+import io.millrace.sys.Bits;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The completion descriptor of {@link Reactors}, built on readiness: try, else wait until the kernel tells, then try again.
+ *
+ * <p>What any thread may touch are the two pending operations, each one word: whoever puts one in hands it to the reactor; the reactor, or close, takes it out,
+ * and whoever took it out calls its callback. All else belongs to the reactor's thread.
+ */
+abstract sealed class StreamCompletion implements CompletionDescriptor, Owner {
+    private static final Interest BOTH = Interest.READ_WRITE;
+
+    final Reactor reactor;
+    private final Reactors manager;
+    private final Source source;
+    private final int fd;
+    private final AtomicReference<@Nullable Reading> reading = new AtomicReference<>();
+    private final AtomicReference<@Nullable Writing> writing = new AtomicReference<>();
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private @Nullable Object attachment;
+
+    /** Whether the kernel said so, and no call has found otherwise since. The reactor's thread. */
+    private boolean readable;
+
+    private boolean writable;
+    /** The kernel said that there is an end or an error to be read: a short read does not mean that nothing is left. */
+    private boolean ending;
+
+    private final Runnable tryRead = this::tryRead;
+    private final Runnable tryWrite = this::tryWrite;
+
+    private StreamCompletion(Reactors manager, Reactor reactor, Source source) {
+        this.manager = manager;
+        this.reactor = reactor;
+        this.source = source;
+        this.fd = WatchedFd.numberOf(source);
+    }
+
+    static StreamCompletion of(Reactors manager, Reactor reactor, ByteStream stream) {
+        return new OfStream(manager, reactor, stream);
+    }
+
+    static StreamCompletion of(Reactors manager, Reactor reactor, UdpSocket socket) {
+        return new OfUdp(manager, reactor, socket);
+    }
+
+    /** A read that is pending. */
+    private static final class Reading {
+        private final Supplier<ByteBuffer> allocator;
+        private final Consumer<ReadResult> callback;
+        private @Nullable ByteBuffer buffer;
+        private int began;
+
+        Reading(Supplier<ByteBuffer> allocator, Consumer<ReadResult> callback) {
+            this.allocator = allocator;
+            this.callback = callback;
+        }
+
+        /** The buffer to read into, asked for once; null if it has no room. */
+        @Nullable
+        ByteBuffer room() {
+            ByteBuffer present = buffer;
+            if (present == null) {
+                present = allocator.get();
+                buffer = present;
+                began = present.position();
+            }
+            return present.hasRemaining() ? present : null;
+        }
+
+        ByteBuffer filled() {
+            ByteBuffer present = Objects.requireNonNull(buffer);
+            return present.limit(present.position()).position(began);
+        }
+    }
+
+    /** A write that is pending. */
+    static final class Writing {
+        final ByteBuffer[] buffers;
+        final @Nullable InetSocketAddress target;
+        private final Consumer<WriteResult> callback;
+        /** How far it has come. */
+        int first;
+
+        long written;
+
+        Writing(List<ByteBuffer> buffers, @Nullable InetSocketAddress target, Consumer<WriteResult> callback) {
+            this.buffers = buffers.toArray(ByteBuffer[]::new);
+            this.target = target;
+            this.callback = callback;
+        }
+    }
+
+    void register() {
+        reactor.register(source, 0, this, BOTH, Trigger.EDGE);
+    }
+
+    @Override
+    public void signalled(int bits) {
+        boolean failed = (bits & Bits.ERROR) != 0;
+        ending |= failed || (bits & Bits.READ_CLOSED) != 0;
+        if (failed || (bits & (Bits.READABLE | Bits.READ_CLOSED)) != 0) {
+            readable = true;
+            if (reading.get() != null) {
+                reactor.add(tryRead, Priority.NORMAL);
+            }
+        }
+        if (failed || (bits & (Bits.WRITABLE | Bits.WRITE_CLOSED)) != 0) {
+            writable = true;
+            if (writing.get() != null) {
+                reactor.add(tryWrite, Priority.NORMAL);
+            }
+        }
+    }
+
+    // ---- Reading ----
+
+    @Override
+    public void read(Supplier<ByteBuffer> allocator, Consumer<ReadResult> callback) {
+        Objects.requireNonNull(allocator, "allocator");
+        Objects.requireNonNull(callback, "callback");
+        begin(reading, new Reading(allocator, callback), "read");
+        reactor.execute(tryRead);
+    }
+
+    private <T> void begin(AtomicReference<@Nullable T> pending, T operation, String doing) {
+        if (closed.get()) {
+            throw new IllegalStateException("cannot " + doing + ": " + this + " is closed");
+        }
+        if (!pending.compareAndSet(null, operation)) {
+            throw new IllegalStateException(
+                    "cannot " + doing + ": one is pending on " + this + "; wait for its callback");
+        }
+        // Closed meanwhile: close has seen the operation, or it is taken back here.
+        if (closed.get() && pending.compareAndSet(operation, null)) {
+            throw new IllegalStateException("cannot " + doing + ": " + this + " is closed");
+        }
+    }
+
+    private void tryRead() {
+        Reading pending = reading.get();
+        if (pending == null || !readable) {
+            return;
+        }
+        ReadResult result;
+        try {
+            ByteBuffer room = pending.room();
+            result = room == null ? noRoom() : attempt(pending, room);
+        } catch (IOException e) {
+            result = closed.get() ? new ReadResult.Closed() : new ReadResult.Failed(e);
+        } catch (RuntimeException e) {
+            result = new ReadResult.Failed(new IOException("cannot read from " + this + ": the allocator failed", e));
+        }
+        if (result != null && reading.compareAndSet(pending, null)) {
+            pending.callback.accept(result);
+        }
+    }
+
+    private ReadResult noRoom() {
+        return new ReadResult.Failed(
+                new IOException("cannot read from " + this + ": the allocator gave a buffer without room"));
+    }
+
+    /** Null if it would block. */
+    private @Nullable ReadResult attempt(Reading pending, ByteBuffer room) throws IOException {
+        int wanted = room.remaining();
+        int got = receive(room);
+        if (got == Io.WOULD_BLOCK) {
+            readable = false;
+            return null;
+        }
+        if (got == Io.EOF) {
+            return new ReadResult.EndOfStream();
+        }
+        if (got < wanted && isShortReadTheEnd() && !ending) {
+            readable = false;
+        }
+        return new ReadResult.Data(pending.filled(), sender());
+    }
+
+    // ---- Writing ----
+
+    @Override
+    public void write(List<ByteBuffer> buffers, @Nullable InetSocketAddress target, Consumer<WriteResult> callback) {
+        Objects.requireNonNull(callback, "callback");
+        requireTarget(target);
+        begin(writing, new Writing(buffers, target, callback), "write");
+        reactor.execute(tryWrite);
+    }
+
+    private void tryWrite() {
+        Writing pending = writing.get();
+        if (pending == null || !writable) {
+            return;
+        }
+        WriteResult result;
+        try {
+            if (!send(pending)) {
+                writable = false;
+                return;
+            }
+            result = new WriteResult.Written(pending.written);
+        } catch (IOException e) {
+            result = closed.get() ? new WriteResult.Closed() : new WriteResult.Failed(e, pending.written);
+        }
+        if (writing.compareAndSet(pending, null)) {
+            pending.callback.accept(result);
+        }
+    }
+
+    // ---- What differs ----
+
+    abstract int receive(ByteBuffer into) throws IOException;
+
+    abstract @Nullable InetSocketAddress sender();
+
+    abstract boolean isShortReadTheEnd();
+
+    /** Sends on; false if it would block before all is sent. */
+    abstract boolean send(Writing pending) throws IOException;
+
+    abstract void requireTarget(@Nullable InetSocketAddress target);
+
+    // ---- Ending ----
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            try {
+                reactor.execute(this::closeNow, Priority.SYSTEM);
+            } catch (RejectedExecutionException e) {
+                reactor.runLate(this::closeNow);
+            }
+        }
+    }
+
+    private void closeNow() {
+        Reading read = reading.getAndSet(null);
+        Writing write = writing.getAndSet(null);
+        try {
+            if (read != null) {
+                read.callback.accept(new ReadResult.Closed());
+            }
+        } finally {
+            try {
+                if (write != null) {
+                    write.callback.accept(new WriteResult.Closed());
+                }
+            } finally {
+                manager.forget(this, fd);
+                closeSource();
+            }
+        }
+    }
+
+    abstract void closeSource();
+
+    @Override
+    public CompletionEventManager manager() {
+        return manager;
+    }
+
+    @Override
+    public int fd() {
+        return closed.get() ? -1 : fd;
+    }
+
+    @Override
+    public boolean isClosed() {
+        return closed.get();
+    }
+
+    @Override
+    public @Nullable Object attachment() {
+        return attachment;
+    }
+
+    @Override
+    public void setAttachment(@Nullable Object attachment) {
+        this.attachment = attachment;
+    }
+
+    @Override
+    public String toString() {
+        return "completion descriptor of " + source + (isClosed() ? ", closed" : "");
+    }
+
+    private static final class OfStream extends StreamCompletion {
+        private final ByteStream stream;
+
+        OfStream(Reactors manager, Reactor reactor, ByteStream stream) {
+            super(manager, reactor, stream);
+            this.stream = stream;
+        }
+
+        @Override
+        int receive(ByteBuffer into) throws IOException {
+            return stream.finishConnect() ? stream.tryRead(into) : Io.WOULD_BLOCK;
+        }
+
+        @Override
+        @Nullable
+        InetSocketAddress sender() {
+            return null;
+        }
+
+        @Override
+        boolean isShortReadTheEnd() {
+            return true;
+        }
+
+        @Override
+        boolean send(Writing pending) throws IOException {
+            if (!stream.finishConnect()) {
+                return false;
+            }
+            ByteBuffer[] buffers = pending.buffers;
+            for (; ; ) {
+                while (pending.first < buffers.length && !buffers[pending.first].hasRemaining()) {
+                    pending.first++;
+                }
+                if (pending.first == buffers.length) {
+                    return true;
+                }
+                int sent = stream.tryWrite(buffers, pending.first, buffers.length - pending.first);
+                if (sent == Io.WOULD_BLOCK) {
+                    return false;
+                }
+                pending.written += sent;
+            }
+        }
+
+        @Override
+        void requireTarget(@Nullable InetSocketAddress target) {
+            if (target != null) {
+                throw new IllegalArgumentException(
+                        "cannot write to " + target + ": " + this + " is a connection; leave the target out");
+            }
+        }
+
+        @Override
+        void closeSource() {
+            stream.close();
+        }
+    }
+
+    private static final class OfUdp extends StreamCompletion {
+        private final UdpSocket socket;
+
+        OfUdp(Reactors manager, Reactor reactor, UdpSocket socket) {
+            super(manager, reactor, socket);
+            this.socket = socket;
+        }
+
+        @Override
+        int receive(ByteBuffer into) throws IOException {
+            return socket.tryReceive(into);
+        }
+
+        @Override
+        @Nullable
+        InetSocketAddress sender() {
+            return socket.lastSender();
+        }
+
+        @Override
+        boolean isShortReadTheEnd() {
+            return false;
+        }
+
+        @Override
+        boolean send(Writing pending) throws IOException {
+            ByteBuffer datagram = gathered(pending.buffers);
+            int size = datagram.remaining();
+            InetSocketAddress target = pending.target;
+            int sent = target == null ? socket.trySend(datagram) : socket.trySendTo(datagram, target);
+            if (sent == UdpSocket.WOULD_BLOCK) {
+                return false;
+            }
+            for (ByteBuffer buffer : pending.buffers) {
+                buffer.position(buffer.limit());
+            }
+            pending.written = size;
+            return true;
+        }
+
+        private static ByteBuffer gathered(ByteBuffer[] buffers) {
+            if (buffers.length == 1) {
+                return buffers[0];
+            }
+            int size = 0;
+            for (ByteBuffer buffer : buffers) {
+                size += buffer.remaining();
+            }
+            ByteBuffer all = ByteBuffer.allocate(size);
+            for (ByteBuffer buffer : buffers) {
+                all.put(buffer.duplicate());
+            }
+            return all.flip();
+        }
+
+        @Override
+        void requireTarget(@Nullable InetSocketAddress target) {
+            // Connected or not is the socket's business: it says so when it sends.
+        }
+
+        @Override
+        void closeSource() {
+            socket.close();
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package io.millrace.engine;
+
+import io.millrace.poll.Clock;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at the reactors now and then, and reports the one whose turn takes too long (mr-1).
+ *
+ * <p>A reactor has one counter, {@link Reactor#beat}: odd while it works, even while it sleeps, another number each turn. If the watchdog finds
+ * the same odd number for longer than the limit, that is the turn it reports, once.
+ *
+ * <p><b>Idle is silent.</b> When no beat has changed for a whole period and all are even, it parks without a timeout. A reactor that wakes from a sleep
+ * makes its beat odd and then looks whether the watchdog is parked; the watchdog says that it parks and then looks at the beats once more. Both are
+ * volatile stores before volatile loads, so one of the two sees the other. While there is traffic the reactor pays a load.
+ */
+final class Watchdog {
+    private final List<Reactor> reactors;
+    private final Clock clock;
+    private final long limitNanos;
+    private final Consumer<BlockedTurn> report;
+    private final long[] seen;
+    private final Thread thread;
+
+    private volatile boolean parked;
+    private volatile boolean stopped;
+    private @Nullable Runnable unsubscribe;
+
+    Watchdog(String name, List<Reactor> reactors, Clock clock, long limitNanos, Consumer<BlockedTurn> report) {
+        this.reactors = reactors;
+        this.clock = clock;
+        this.limitNanos = limitNanos;
+        this.report = report;
+        this.seen = new long[reactors.size()];
+        this.thread = Thread.ofPlatform().daemon(true).name(name + "-watchdog").unstarted(this::watch);
+    }
+
+    void start() {
+        unsubscribe = clock.subscribe(() -> LockSupport.unpark(thread));
+        thread.start();
+    }
+
+    /** A reactor has woken up. */
+    void stirred() {
+        if (parked) {
+            parked = false;
+            LockSupport.unpark(thread);
+        }
+    }
+
+    void stop() {
+        stopped = true;
+        if (unsubscribe != null) {
+            unsubscribe.run();
+        }
+        LockSupport.unpark(thread);
+    }
+
+    private void watch() {
+        long[] last = new long[seen.length];
+        while (!stopped) {
+            if (!look(last)) {
+                parked = true;
+                if (!anyAwake() && !stopped) {
+                    LockSupport.park(this);
+                }
+                parked = false;
+            } else {
+                LockSupport.parkNanos(this, Math.max(1_000_000, limitNanos / 2));
+            }
+        }
+    }
+
+    private boolean anyAwake() {
+        return reactors.stream().anyMatch(reactor -> (reactor.beat() & 1) != 0);
+    }
+
+    /** Reports what is to be reported; false if nothing has moved since the last look and all sleep. */
+    private boolean look(long[] last) {
+        boolean active = false;
+        for (int i = 0; i < last.length; i++) {
+            Reactor reactor = reactors.get(i);
+            long beat = reactor.beat();
+            active |= beat != last[i] || (beat & 1) != 0;
+            last[i] = beat;
+            if ((beat & 1) == 0 || beat == seen[i]) {
+                continue;
+            }
+            long lasts = clock.nanoTime() - reactor.turnBegan();
+            if (lasts >= limitNanos) {
+                BlockedTurn blocked = reactor.describeTurn(lasts);
+                if (reactor.beat() == beat) {
+                    seen[i] = beat;
+                    tell(blocked);
+                }
+            }
+        }
+        return active;
+    }
+
+    private void tell(BlockedTurn blocked) {
+        try {
+            report.accept(blocked);
+        } catch (RuntimeException | Error e) {
+            Failures.log("the watchdog's callback", e);
+        }
+    }
+}

@@ -1,0 +1,311 @@
+package io.millrace.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.millrace.poll.ManualClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@DisplayName("The manager that Millrace brings")
+@Timeout(30)
+class ReactorsTest {
+    private final ManualClock clock = new ManualClock();
+
+    private Reactors one() {
+        return Reactors.builder().reactors(1).clock(clock).withoutWatchdog().open();
+    }
+
+    /** Blocks the only reactor, so that what is handed over meanwhile is one snapshot. */
+    private static final class Gate implements AutoCloseable {
+        private final CountDownLatch open = new CountDownLatch(1);
+
+        Gate(EventManager manager) throws Exception {
+            CountDownLatch entered = new CountDownLatch(1);
+            manager.execute(() -> {
+                entered.countDown();
+                awaitQuietly(open);
+            });
+            assertThat(entered.await(10, TimeUnit.SECONDS)).isTrue();
+        }
+
+        @Override
+        public void close() {
+            open.countDown();
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    @DisplayName("grpc-2: within a snapshot the higher class runs first, and within a class what came first")
+    void strictWithinASnapshot() throws Exception {
+        List<String> order = new ArrayList<>();
+        try (Reactors manager = one()) {
+            CompletableFuture<Void> done = new CompletableFuture<>();
+            try (Gate gate = new Gate(manager)) {
+                for (Priority priority : Priority.values()) {
+                    manager.run(() -> order.add(priority + "-1"), priority);
+                    manager.run(() -> order.add(priority + "-2"), priority);
+                }
+                manager.run(() -> done.complete(null), Priority.LOW);
+            }
+            done.get(10, TimeUnit.SECONDS);
+        }
+        assertThat(order)
+                .containsExactly(
+                        "SYSTEM-1",
+                        "SYSTEM-2",
+                        "IMMEDIATE-1",
+                        "IMMEDIATE-2",
+                        "HIGH-1",
+                        "HIGH-2",
+                        "NORMAL-1",
+                        "NORMAL-2",
+                        "LOW-1",
+                        "LOW-2");
+    }
+
+    @Test
+    @DisplayName("grpc-2: what is queued during a turn waits for the next, even if it is more urgent than what is left")
+    void queuedDuringATurnWaits() throws Exception {
+        List<String> order = new ArrayList<>();
+        try (Reactors manager = one()) {
+            CompletableFuture<Void> done = new CompletableFuture<>();
+            try (Gate gate = new Gate(manager)) {
+                manager.run(
+                        () -> {
+                            order.add("normal");
+                            manager.run(() -> order.add("system, later"), Priority.SYSTEM);
+                            manager.run(() -> done.complete(null), Priority.SYSTEM);
+                        },
+                        Priority.NORMAL);
+                manager.run(() -> order.add("low"), Priority.LOW);
+            }
+            done.get(10, TimeUnit.SECONDS);
+        }
+        assertThat(order).containsExactly("normal", "low", "system, later");
+    }
+
+    @Test
+    @DisplayName(
+            "grpc-2: a LOW item runs although HIGH work never ends, and after the turns that its place and the budget"
+                    + " say")
+    void lowIsNotStarved() throws Exception {
+        int budget = 4;
+        AtomicInteger highRuns = new AtomicInteger();
+        AtomicBoolean stop = new AtomicBoolean();
+        try (Reactors manager = Reactors.builder()
+                .reactors(1)
+                .clock(clock)
+                .budget(budget)
+                .withoutWatchdog()
+                .open()) {
+            CompletableFuture<Integer> low = new CompletableFuture<>();
+            try (Gate gate = new Gate(manager)) {
+                for (int i = 0; i < 100; i++) {
+                    manager.run(
+                            new Runnable() {
+                                @Override
+                                public void run() {
+                                    highRuns.incrementAndGet();
+                                    if (!stop.get()) {
+                                        manager.run(this, Priority.HIGH);
+                                    }
+                                }
+                            },
+                            Priority.HIGH);
+                }
+                // The sixth of its class: the second turn with a budget of 4.
+                for (int i = 0; i < 5; i++) {
+                    manager.run(() -> {}, Priority.LOW);
+                }
+                manager.run(() -> low.complete(highRuns.get()), Priority.LOW);
+            }
+            assertThat(low.get(10, TimeUnit.SECONDS)).isEqualTo(2 * budget);
+            stop.set(true);
+        }
+    }
+
+    @Test
+    @DisplayName("grpc-2: what the budget cut off runs before what came later, I/O and alarms included")
+    void leftOverGoesFirst() throws Exception {
+        List<String> order = new ArrayList<>();
+        try (Reactors manager = Reactors.builder()
+                .reactors(1)
+                .clock(clock)
+                .budget(2)
+                .withoutWatchdog()
+                .open()) {
+            CompletableFuture<Void> done = new CompletableFuture<>();
+            try (Gate gate = new Gate(manager)) {
+                manager.execute(() -> {
+                    order.add("task 1");
+                    // In the wheel now, due in the next turn; its class is that of the tasks.
+                    manager.schedule(Duration.ZERO, fired -> order.add("alarm"), Priority.NORMAL);
+                });
+                for (int i = 2; i <= 4; i++) {
+                    int number = i;
+                    manager.execute(() -> order.add("task " + number));
+                }
+                manager.run(() -> {}, Priority.LOW);
+            }
+            manager.run(() -> manager.run(() -> done.complete(null), Priority.LOW), Priority.LOW);
+            done.get(10, TimeUnit.SECONDS);
+            manager.cancelAndWait(manager.run(() -> {}, Priority.LOW));
+        }
+        assertThat(order).containsExactly("task 1", "task 2", "task 3", "task 4", "alarm");
+    }
+
+    @Test
+    @DisplayName("grpc-3, grpc-17: an alarm is never early, and a past one runs in the next turn")
+    void alarmsAreNeverEarly() throws Exception {
+        try (Reactors manager = one()) {
+            LinkedBlockingQueue<Long> fired = new LinkedBlockingQueue<>();
+            manager.schedule(Duration.ofNanos(1_500_000), yes -> fired.add(clock.nanoTime()));
+            manager.schedule(-5, yes -> fired.add(-1L), Priority.NORMAL);
+            assertThat(fired.poll(10, TimeUnit.SECONDS)).isEqualTo(-1L);
+            clock.advance(Duration.ofNanos(1_499_999));
+            barrier(manager);
+            assertThat(fired).isEmpty();
+            clock.advance(Duration.ofNanos(500_001));
+            assertThat(fired.poll(10, TimeUnit.SECONDS)).isEqualTo(2_000_000L);
+        }
+    }
+
+    /** Returns after the reactor has made a whole turn. */
+    private static void barrier(EventManager manager) throws Exception {
+        CyclicBarrier passed = new CyclicBarrier(2);
+        for (int i = 0; i < 3; i++) {
+            CompletableFuture<Void> done = new CompletableFuture<>();
+            manager.run(() -> done.complete(null), Priority.LOW);
+            done.get(10, TimeUnit.SECONDS);
+        }
+        passed.reset();
+    }
+
+    @Test
+    @DisplayName("grpc-4: an alarm with slack fires with an earlier neighbour, and a hundred in one slack wait once")
+    void slackCoalesces() throws Exception {
+        try (Reactors manager = one()) {
+            CountDownLatch fired = new CountDownLatch(100);
+            for (int i = 0; i < 100; i++) {
+                manager.schedule(
+                        1_000_000L * (10 + i), Duration.ofMillis(100), yes -> fired.countDown(), Priority.NORMAL);
+            }
+            barrier(manager);
+            long before = manager.metrics().waits();
+            for (int ms = 0; ms < 108; ms++) {
+                clock.advance(Duration.ofMillis(1));
+            }
+            barrier(manager);
+            // The first may wait until 110 ms; until then nothing is due at the latest, and nothing had to fire.
+            clock.advance(Duration.ofMillis(2));
+            assertThat(fired.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(before).isPositive();
+        }
+    }
+
+    @Test
+    @DisplayName("grpc-6: a cancelled alarm's callback runs once with false, on the thread that cancelled")
+    void cancelRunsFalseHere() {
+        try (Reactors manager = one()) {
+            List<String> calls = new ArrayList<>();
+            AlarmKey key = manager.schedule(
+                    Duration.ofHours(1),
+                    fired -> calls.add(fired + " on " + Thread.currentThread().getName()));
+            assertThat(manager.cancel(key)).isEqualTo(CancelResult.CANCELLED);
+            assertThat(manager.cancel(key)).isEqualTo(CancelResult.DONE);
+            assertThat(calls)
+                    .containsExactly("false on " + Thread.currentThread().getName());
+        }
+    }
+
+    @Test
+    @DisplayName("grpc-8, grpc-18: at the end queued tasks run, pending alarms get false, and then calls are refused")
+    void theEnd() throws Exception {
+        List<String> order = new ArrayList<>();
+        Reactors manager = one();
+        manager.shutdownRef();
+        manager.shutdown();
+        manager.schedule(Duration.ofHours(1), fired -> order.add("alarm " + fired + " " + manager.inManager()));
+        try (Gate gate = new Gate(manager)) {
+            manager.execute(() -> order.add("task"));
+            manager.shutdownUnref();
+        }
+        assertThat(manager.awaitTermination(Duration.ofSeconds(10))).isTrue();
+        assertThat(order).containsExactly("task", "alarm false true");
+        assertThatThrownBy(() -> manager.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
+        assertThatThrownBy(() -> manager.schedule(Duration.ZERO, fired -> {}))
+                .isInstanceOf(RejectedExecutionException.class);
+        assertThatThrownBy(manager::shutdownUnref).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    @DisplayName("mill-4: a task that throws is counted, and the others go on")
+    void throwing() throws Exception {
+        try (Reactors manager = one()) {
+            manager.execute(() -> {
+                throw new IllegalStateException("on purpose");
+            });
+            barrier(manager);
+            assertThat(manager.metrics().failures()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    @DisplayName("mr-1: one slow handler makes one report, which names it")
+    void watchdog() throws Exception {
+        LinkedBlockingQueue<BlockedTurn> reports = new LinkedBlockingQueue<>();
+        try (Reactors manager = Reactors.builder()
+                .reactors(2)
+                .clock(clock)
+                .watchdog(Duration.ofMillis(100), reports::add)
+                .open()) {
+            CountDownLatch open = new CountDownLatch(1);
+            CountDownLatch entered = new CountDownLatch(1);
+            Runnable slow = new Runnable() {
+                @Override
+                public void run() {
+                    entered.countDown();
+                    awaitQuietly(open);
+                }
+
+                @Override
+                public String toString() {
+                    return "the slow one";
+                }
+            };
+            manager.execute(slow);
+            awaitQuietly(entered);
+            clock.advance(Duration.ofMillis(150));
+            BlockedTurn report = reports.poll(10, TimeUnit.SECONDS);
+            assertThat(report).isNotNull();
+            assertThat(report.handler()).isEqualTo("the slow one");
+            assertThat(report.lasts()).isEqualTo(Duration.ofMillis(150));
+            assertThat(report.stack()).anyMatch(frame -> frame.getMethodName().equals("awaitQuietly"));
+            assertThat(manager.dump()).contains("in the slow one");
+            clock.advance(Duration.ofMillis(150));
+            open.countDown();
+        }
+        assertThat(reports).isEmpty();
+    }
+}
