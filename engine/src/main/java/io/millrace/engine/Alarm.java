@@ -38,18 +38,16 @@ final class Alarm extends Cancellable implements AlarmKey {
     }
 
     /**
-     * On the reactor's thread: the first time it goes into the wheel; when it is due it fires; and once more if another thread has cancelled it,
-     * to be taken out of the wheel.
+     * On the reactor's thread: the first time it goes into the wheel, as a control item; when it is due it fires; and once more as a control item if another
+     * thread has cancelled it, to be taken out of the wheel.
      */
     @Override
     public void run() {
         if (wheelKey == NEW) {
-            reactor.metrics.control();
             reactor.place(this);
         } else if (begin()) {
             fire();
         } else {
-            reactor.metrics.control();
             reactor.forget(this);
         }
     }

@@ -1,6 +1,7 @@
 package io.millrace.engine;
 
 import io.millrace.poll.internal.TimerWheel;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -22,6 +23,8 @@ final class Alarms {
     private final TimerWheel<Alarm> exact;
     private final TimerWheel<Alarm> earliest;
     private final TimerWheel<Alarm> latest;
+    /** Due when they came: the next turn's, without a wait for the wheel's tick. */
+    private final ArrayDeque<Alarm> overdue = new ArrayDeque<>();
 
     Alarms(long tickNanos, long nowNanos) {
         this.tickNanos = tickNanos;
@@ -32,7 +35,10 @@ final class Alarms {
 
     void add(Alarm alarm, long nowNanos) {
         long delay = Nanos.until(alarm.deadline, nowNanos);
-        if (alarm.slackNanos < tickNanos) {
+        if (delay == 0) {
+            alarm.wheelKey = Alarm.OUT;
+            overdue.add(alarm);
+        } else if (alarm.slackNanos < tickNanos) {
             alarm.wheelKey = exact.schedule(nowNanos, delay, alarm);
         } else {
             alarm.wheelKey = earliest.schedule(nowNanos, delay, alarm);
@@ -51,6 +57,9 @@ final class Alarms {
 
     /** Puts what is due into the queue, in the order of the deadlines. */
     void expire(long nowNanos, RunQueue queue, ReactorMetrics metrics) {
+        for (Alarm alarm = overdue.poll(); alarm != null; alarm = overdue.poll()) {
+            due(alarm, nowNanos, queue, metrics);
+        }
         if (!exact.isEmpty() && exact.advance(nowNanos) > 0) {
             expire(exact, nowNanos, queue, metrics);
         }
@@ -66,6 +75,12 @@ final class Alarms {
     private void expire(TimerWheel<Alarm> wheel, long nowNanos, RunQueue queue, ReactorMetrics metrics) {
         for (Alarm alarm = wheel.pollDue(); alarm != null; alarm = wheel.pollDue()) {
             taken(alarm);
+            due(alarm, nowNanos, queue, metrics);
+        }
+    }
+
+    private static void due(Alarm alarm, long nowNanos, RunQueue queue, ReactorMetrics metrics) {
+        if (alarm.isWaiting()) {
             metrics.alarmDue(nowNanos - alarm.deadline);
             queue.add(alarm, alarm.priority);
         }
@@ -87,21 +102,23 @@ final class Alarms {
 
     /** How long the reactor may sleep; {@link #NONE} if there is no alarm. */
     long nanosUntilNext(long nowNanos) {
-        return Math.min(exact.nanosUntilNext(nowNanos), latest.nanosUntilNext(nowNanos));
+        return !overdue.isEmpty() ? 0 : Math.min(exact.nanosUntilNext(nowNanos), latest.nanosUntilNext(nowNanos));
     }
 
     boolean isEmpty() {
-        return exact.isEmpty() && earliest.isEmpty();
+        return exact.isEmpty() && earliest.isEmpty() && overdue.isEmpty();
     }
 
     int size() {
-        return exact.size() + earliest.size();
+        return exact.size() + earliest.size() + overdue.size();
     }
 
     /** Takes out all of them, in the order of their deadlines. */
     List<Alarm> takeAll() {
         List<Alarm> all = new ArrayList<>();
+        all.addAll(overdue);
         forEach(all::add);
+        overdue.clear();
         exact.clear();
         earliest.clear();
         latest.clear();

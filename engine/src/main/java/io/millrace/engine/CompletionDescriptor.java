@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * the call itself. A write is done when the system has taken all of it. A read is done when there is something: bytes, the end, or a
  * failure. From inside a callback the next read or write may be asked for.
  *
+ * <p><b>Ending.</b> A manager that ends closes its descriptors.
+ *
  * <p><b>Threads.</b> Any, except for {@link #attachment}, which is yours to guard. It starts no thread.
  */
 public interface CompletionDescriptor extends AutoCloseable {
@@ -41,7 +43,7 @@ public interface CompletionDescriptor extends AutoCloseable {
     /**
      * Reads once.
      *
-     * @param allocator asked for a buffer when there is something to read; one without room makes the read fail
+     * @param allocator asked for a buffer when there is something to read; one without room, or a failure to give one, makes the read fail
      * @param callback gets the outcome
      * @throws IllegalStateException if a read is pending, or the descriptor is closed; nothing is changed
      */

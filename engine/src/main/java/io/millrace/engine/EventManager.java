@@ -97,7 +97,7 @@ public interface EventManager extends Executor, AutoCloseable {
 
     /**
      * Runs a callback again and again, at a fixed rate. Times that a slow callback or a stalled thread has missed are left out, not made up
-     * for. The callback gets true each time, and false once at the end: when it is cancelled while it does not run, or the manager ends.
+     * for. One time that throws is reported, and the next comes all the same. The callback gets true each time, and false once at the end: when it is cancelled while it does not run, or the manager ends.
      *
      * @param first from now to the first time
      * @param period from one time to the next, positive
@@ -154,7 +154,8 @@ public interface EventManager extends Executor, AutoCloseable {
 
     /**
      * Cancels a task or an alarm if it has not begun. An alarm's callback then runs with false, here and now, on the calling thread.
-     * After this returned CANCELLED or DONE, no callback of that key begins.
+     * After this returned CANCELLED or DONE, no callback of that key begins. What that callback throws is reported as from any other, and not thrown here. Called
+     * from inside the callback it finds it RUNNING.
      *
      * @param key of this manager
      * @return what became of it

@@ -4,6 +4,7 @@ import io.millrace.poll.Clock;
 import io.millrace.poll.Events;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Poll;
+import io.millrace.poll.Readiness;
 import io.millrace.poll.Source;
 import io.millrace.poll.Trigger;
 import io.millrace.poll.internal.LoopAccess;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>Wait in the kernel; the poll reads its software queue too.
  *   <li>Take the time, once: alarms and metrics of the turn use it.
  *   <li>Put the events into the run queue, behind what the last turn left over.
- *   <li>Advance the wheel, and put the alarms that are due behind them.
+ *   <li>Take in the alarms that others have set, advance the wheel, and put the alarms that are due behind the events.
  *   <li>Deliver the snapshot: SYSTEM first, LOW last, each class up to its budget. What is queued meanwhile waits.
  *   <li>Run what was left for the end of the turn, such as flushing writes.
  *   <li>Publish: the metrics, and the beat that the watchdog looks at.
@@ -132,7 +133,8 @@ final class Reactor {
             }
             place(alarm);
         } else {
-            execute(alarm, Priority.SYSTEM);
+            queue.offerControl(alarm);
+            wake();
         }
     }
 
@@ -164,7 +166,7 @@ final class Reactor {
             forget(alarm);
         } else {
             try {
-                post(alarm, Priority.SYSTEM);
+                queue.offerControl(alarm);
             } catch (RejectedExecutionException e) {
                 // It has ended, and its wheels with it.
             }
@@ -175,6 +177,11 @@ final class Reactor {
         access.register(poll, source, token, owner, interest, trigger);
     }
 
+    /** What of a readiness a handler with this interest may see. */
+    Readiness visible(int bits, Interest interest) {
+        return access.visible(bits, interest);
+    }
+
     boolean emulatesTriggers() {
         return access.emulatesTriggers(poll);
     }
@@ -183,10 +190,15 @@ final class Reactor {
         return queue.depth(priority);
     }
 
-    /** Makes {@link #run} return after the turn it is in. */
+    /** Makes {@link #run} return after the turn it is in, and at once from now on. */
     void stop() {
         stopRequested = true;
         wake();
+    }
+
+    /** Lets {@link #run} run again. */
+    void clearStop() {
+        stopRequested = false;
     }
 
     /** Makes {@link #run} finish. */
@@ -262,7 +274,6 @@ final class Reactor {
                 }
             }
         } finally {
-            stopRequested = false;
             leave();
         }
     }
@@ -315,6 +326,7 @@ final class Reactor {
             }
         }
         // 5
+        queue.control();
         alarms.expire(now, queue, metrics);
         // 6
         int ran = queue.deliver(runner);

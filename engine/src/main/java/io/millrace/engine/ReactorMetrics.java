@@ -2,6 +2,7 @@ package io.millrace.engine;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * What a reactor counts. Its thread writes, plainly as far as it is concerned; others read. The writes are opaque: a reader sees each number
@@ -14,13 +15,15 @@ final class ReactorMetrics {
     private static final int EVENTS = 1;
     private static final int ITEMS = 2;
     private static final int ALARMS = 3;
-    private static final int CONTROLS = 4;
-    private static final int FAILURES = 5;
-    private static final int LIVE_ALARMS = 6;
-    private static final int LAG_MAX = 7;
-    private static final int TURN_MAX = 8;
+    private static final int FAILURES = 4;
+    private static final int LIVE_ALARMS = 5;
+    private static final int LAG_MAX = 6;
+    private static final int TURN_MAX = 7;
 
-    private final long[] numbers = new long[9];
+    private final long[] numbers = new long[8];
+    /** Of handlers that other threads call. */
+    private final LongAdder failuresElsewhere = new LongAdder();
+
     private final long[] lag = new long[Histogram.BUCKETS];
     private final long[] turnTime = new long[Histogram.BUCKETS];
 
@@ -51,11 +54,6 @@ final class ReactorMetrics {
         max(LAG_MAX, late);
     }
 
-    /** An item that is neither I/O nor an alarm that is due nor a task. */
-    void control() {
-        add(numbers, CONTROLS, 1);
-    }
-
     void failure() {
         add(numbers, FAILURES, 1);
     }
@@ -80,15 +78,19 @@ final class ReactorMetrics {
     }
 
     long items() {
-        return get(ITEMS) - get(CONTROLS);
+        return get(ITEMS);
     }
 
     long alarms() {
         return get(ALARMS);
     }
 
+    void failureElsewhere() {
+        failuresElsewhere.increment();
+    }
+
     long failures() {
-        return get(FAILURES);
+        return get(FAILURES) + failuresElsewhere.sum();
     }
 
     long liveAlarms() {

@@ -12,6 +12,8 @@ import java.util.function.Consumer;
  *
  * <p><b>Edges.</b> Readiness is reported when it comes, not while it stays. So before you ask again, read or write until would-block.
  *
+ * <p><b>Ending.</b> A manager that ends releases its descriptors: what waits is told, and what is watched stays open.
+ *
  * <p><b>Threads.</b> Any.
  */
 public interface ReadinessDescriptor extends AutoCloseable {

@@ -33,6 +33,8 @@ final class RunQueue {
     private static final int CHUNK = 1024;
     private static final int CLASSES = Priority.COUNT;
     private static final int NORMAL = Priority.NORMAL.ordinal();
+    /** The inbox behind those of the classes: what the reactor must know before it makes a snapshot, and no user code. */
+    private static final int CONTROL = CLASSES;
 
     /** Runs one item, and survives what it throws. */
     interface Runner {
@@ -59,6 +61,7 @@ final class RunQueue {
             rings[c] = new Ring();
             inboxes.add(new MpscUnboundedVarHandleArrayQueue<>(CHUNK));
         }
+        inboxes.add(new MpscUnboundedVarHandleArrayQueue<>(CHUNK));
         this.normal = inboxes.get(NORMAL);
     }
 
@@ -71,6 +74,11 @@ final class RunQueue {
 
     void offer(Runnable task, Priority priority) {
         offer(inboxes.get(priority.ordinal()), task);
+    }
+
+    /** Adds an item that is run before the next snapshot is made. */
+    void offerControl(Runnable item) {
+        offer(inboxes.get(CONTROL), item);
     }
 
     private void offer(MpscUnboundedVarHandleArrayQueue<Runnable> inbox, Runnable task) {
@@ -128,7 +136,18 @@ final class RunQueue {
                 return true;
             }
         }
-        return false;
+        return !inboxes.get(CONTROL).isEmpty();
+    }
+
+    /** Runs the control items that are there. */
+    void control() {
+        MpscUnboundedVarHandleArrayQueue<Runnable> inbox = inboxes.get(CONTROL);
+        for (int left = inbox.isEmpty() ? 0 : inbox.size(); left > 0; left--) {
+            Runnable item = inbox.poll();
+            if (item != null) {
+                item.run();
+            }
+        }
     }
 
     /** Adds I/O or an alarm, for the snapshot that is being made. */
@@ -193,6 +212,11 @@ final class RunQueue {
         }
         closed = true;
         List<Runnable> taken = new ArrayList<>();
+        for (Runnable item = inboxes.get(CONTROL).poll();
+                item != null;
+                item = inboxes.get(CONTROL).poll()) {
+            taken.add(item);
+        }
         for (int c = CLASSES - 1; c >= 0; c--) {
             while (rings[c].size() > 0) {
                 taken.add(rings[c].take());

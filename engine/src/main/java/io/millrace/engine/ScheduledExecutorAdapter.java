@@ -183,12 +183,13 @@ final class ScheduledExecutorAdapter extends AbstractExecutorService implements 
     public List<Runnable> shutdownNow() {
         shutdown = true;
         List<Runnable> neverRun = new ArrayList<>();
+        // Claimed first, then sorted: what may still run could change its time meanwhile.
         immediate.stream()
-                .sorted(Comparator.comparingLong(task -> task.number))
                 .filter(Immediate::claim)
+                .sorted(Comparator.comparingLong(task -> task.number))
                 .map(task -> task.command)
                 .forEach(neverRun::add);
-        scheduled.stream().sorted().filter(ScheduledTask::takeAway).forEach(neverRun::add);
+        scheduled.stream().filter(ScheduledTask::takeAway).sorted().forEach(neverRun::add);
         manager.shutdown();
         return neverRun;
     }

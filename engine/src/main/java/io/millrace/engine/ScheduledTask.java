@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 final class ScheduledTask<V> extends FutureTask<V> implements RunnableScheduledFuture<V> {
     private static final int WAITING = 0;
     private static final int CLAIMED = 1;
+    /** Claimed for good. */
+    private static final int TAKEN_AWAY = 2;
 
     private final ScheduledExecutorAdapter executor;
     private final EventManager manager;
@@ -58,7 +60,7 @@ final class ScheduledTask<V> extends FutureTask<V> implements RunnableScheduledF
         Armed mine = new Armed(myRound, manager.schedule(deadline, this::alarm, Priority.NORMAL));
         // A manager with several threads may have run it and armed it again before we get here: the newer key stays.
         armed.accumulateAndGet(mine, (old, young) -> old != null && old.round > mine.round ? old : young);
-        if (isDone()) { // cancelled while nobody knew the key
+        if (isDone() || state.get() == TAKEN_AWAY) { // while nobody knew the key
             disarm();
         }
     }
@@ -132,7 +134,7 @@ final class ScheduledTask<V> extends FutureTask<V> implements RunnableScheduledF
 
     /** For shutdownNow: takes it from the manager without cancelling it, as the JDK's executor does. */
     boolean takeAway() {
-        if (!claim()) {
+        if (!state.compareAndSet(WAITING, TAKEN_AWAY)) {
             return false;
         }
         executor.ended(this);

@@ -1,0 +1,114 @@
+package io.millrace.engine;
+
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Who calls the handler of a source that is ready: see {@link Dispatch}. */
+sealed interface Dispatcher {
+    /** On the reactor's thread, or a handler's that has more to do: has {@link Registered#handle} called once. */
+    void dispatch(Registered source);
+
+    /** Ends its threads, after what they were given. */
+    default void close() {}
+
+    /** The calling thread, which is the reactor's. */
+    record OnLoop() implements Dispatcher {
+        @Override
+        public void dispatch(Registered source) {
+            source.handle();
+        }
+    }
+
+    /** A virtual thread for each source that has become ready. */
+    final class OnVirtualThreads implements Dispatcher {
+        /** How many there are, and one more until it is closed. */
+        private final AtomicLong present = new AtomicLong(1);
+
+        private final CountDownLatch gone = new CountDownLatch(1);
+
+        @Override
+        public void dispatch(Registered source) {
+            present.incrementAndGet();
+            Thread.ofVirtual().name("millrace-handler").start(() -> {
+                try {
+                    source.handle();
+                } finally {
+                    leave();
+                }
+            });
+        }
+
+        private void leave() {
+            if (present.decrementAndGet() == 0) {
+                gone.countDown();
+            }
+        }
+
+        @Override
+        public void close() {
+            leave();
+            Uninterruptibly.await(gone);
+        }
+    }
+
+    /** Threads, each with a queue of its own, taken in turn. A source that is in flight is in one of the queues once, so its order is kept. */
+    final class OnPool implements Dispatcher {
+        private static final Runnable STOP = () -> {};
+
+        private final Worker[] workers;
+        /** The reactor's thread writes it, and a handler's may: an imbalance is all that can come of that. */
+        private int next;
+
+        OnPool(String name, int count) {
+            workers = new Worker[count];
+            for (int i = 0; i < count; i++) {
+                workers[i] = new Worker(name + "-worker-" + i);
+                workers[i].thread.start();
+            }
+        }
+
+        @Override
+        public void dispatch(Registered source) {
+            int turn = next;
+            next = turn + 1 == workers.length ? 0 : turn + 1;
+            workers[turn].queue.add(source.handling);
+        }
+
+        @Override
+        public void close() {
+            for (Worker worker : workers) {
+                worker.queue.add(STOP);
+            }
+            for (Worker worker : workers) {
+                Uninterruptibly.join(worker.thread);
+            }
+        }
+
+        private static final class Worker {
+            private final BlockingQueue<Runnable> queue = new LinkedBlockingQueue<>();
+            private final Thread thread;
+
+            Worker(String name) {
+                thread = Thread.ofPlatform().daemon(true).name(name).unstarted(this::work);
+            }
+
+            private void work() {
+                for (; ; ) {
+                    try {
+                        Runnable task = queue.take();
+                        if (task == STOP) {
+                            return;
+                        }
+                        task.run();
+                    } catch (InterruptedException e) {
+                        // Not from us: a handler's own. It must not end the worker.
+                    } catch (RuntimeException | Error e) {
+                        Failures.log("a worker's task", e);
+                    }
+                }
+            }
+        }
+    }
+}

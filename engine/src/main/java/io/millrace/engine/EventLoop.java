@@ -1,0 +1,659 @@
+package io.millrace.engine;
+
+import io.millrace.poll.BackendReport;
+import io.millrace.poll.Clock;
+import io.millrace.poll.Interest;
+import io.millrace.poll.Source;
+import io.millrace.poll.Trigger;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sources with handlers, run by a thread of yours: Mill-IO's event loop.
+ *
+ * {@snippet :
+ * try (EventLoop loop = EventLoop.open()) {
+ *   loop.register(listener, 1, Interest.READABLE, (l, token, ready) -> accept());
+ *   loop.run(); // until stop()
+ * }
+ * }
+ *
+ * <p><b>What it guarantees.</b> A source's handler is called by one thread at a time, and in the order in which the source became ready; {@link Dispatch} says by
+ * which thread. What becomes ready while it runs is told to it afterwards. A handler that throws harms nobody else.
+ *
+ * <p><b>Threads.</b> {@link #run} or {@link #runOnce} by one thread at a time; everything else by any, handlers included. With {@link Dispatch#LOOP} and
+ * several workers, {@link #run} starts the threads of the others. As an {@link Executor} it runs tasks on the loop, in order.
+ *
+ * <p><b>Order.</b> In one loop, of sources, alarms and tasks: see {@link Priority}.
+ *
+ * <h2>Portability</h2>
+ * As {@link io.millrace.poll.Poll}.
+ */
+public final class EventLoop implements Executor, AutoCloseable {
+    private final String name;
+    private final Clock clock;
+    private final Dispatch dispatch;
+    private final Dispatcher dispatcher;
+    private final List<Reactor> reactors;
+    private final @Nullable Watchdog watchdog;
+    private final long pollTimeoutNanos;
+    private final @Nullable Runnable tick;
+    private final ConcurrentHashMap<Long, Registered> registry = new ConcurrentHashMap<>();
+    private final AtomicInteger next = new AtomicInteger();
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private final Builder settings;
+    private @Nullable ComputePool compute;
+
+    private enum State {
+        IDLE,
+        RUNNING,
+        CLOSED
+    }
+
+    /** Guarded by this loop's monitor, which is never held while user code runs. */
+    private State state = State.IDLE;
+
+    private EventLoop(Builder settings) {
+        this.settings = settings;
+        this.name = settings.name;
+        this.clock = settings.engine.clock;
+        this.dispatch = settings.dispatch;
+        this.pollTimeoutNanos = settings.pollTimeoutNanos;
+        this.tick = settings.tick;
+        List<Reactor> all = new ArrayList<>();
+        int count = dispatch == Dispatch.LOOP ? settings.workers : 1;
+        try {
+            for (int i = 0; i < count; i++) {
+                all.add(new Reactor(name + "-" + i, settings.engine));
+            }
+        } catch (RuntimeException | Error e) {
+            all.forEach(reactor -> reactor.finish(() -> {}));
+            throw e;
+        }
+        this.reactors = List.copyOf(all);
+        this.dispatcher = switch (dispatch) {
+            case LOOP -> new Dispatcher.OnLoop();
+            case POOL -> new Dispatcher.OnPool(name, settings.workers);
+            case VIRTUAL -> new Dispatcher.OnVirtualThreads();
+        };
+        this.watchdog = settings.engine.watchdogOf(name, reactors);
+        if (watchdog != null) {
+            watchdog.start();
+        }
+    }
+
+    /**
+     * Opens one with the defaults: handlers on as many threads as there are cores, on the best backend.
+     *
+     * @return a loop that does not run yet, the caller's to close
+     */
+    public static EventLoop open() {
+        return builder().open();
+    }
+
+    /**
+     * For other settings than the defaults.
+     *
+     * @return a builder
+     */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    // ---- Sources ----
+
+    /**
+     * Registers a source for edges, with normal priority.
+     *
+     * @param source what to wait for
+     * @param token names it in this loop
+     * @param interest what to hear of
+     * @param handler called when it is ready
+     * @throws IllegalStateException if the token is taken, or the source is registered already, or the loop is closed; nothing is changed
+     * @throws IllegalArgumentException if this backend cannot watch the source
+     */
+    public void register(Source source, long token, Interest interest, EventHandler handler) {
+        register(source, token, interest, Trigger.EDGE, Priority.NORMAL, handler);
+    }
+
+    /**
+     * Registers a source.
+     *
+     * @param source what to wait for
+     * @param token names it in this loop
+     * @param interest what to hear of
+     * @param trigger when to hear of it
+     * @param priority the class in which its handler is called
+     * @param handler called when it is ready
+     * @throws IllegalStateException if the token is taken, or the source is registered already, or the loop is closed; nothing is changed
+     * @throws IllegalArgumentException if this backend cannot watch the source
+     */
+    public void register(
+            Source source, long token, Interest interest, Trigger trigger, Priority priority, EventHandler handler) {
+        Objects.requireNonNull(handler, "handler");
+        Objects.requireNonNull(priority, "priority");
+        Registered entry =
+                new Registered(this, nextReactor(), dispatcher, source, token, interest, trigger, priority, handler);
+        Registered present = registry.putIfAbsent(token, entry);
+        if (present != null) {
+            throw new IllegalStateException("cannot register " + source + ": token " + token + " is taken by "
+                    + present.source + "; take another, or deregister that one");
+        }
+        boolean registered = false;
+        try {
+            entry.reactor.register(source, token, entry, interest, trigger);
+            registered = true;
+        } finally {
+            if (!registered) {
+                registry.remove(token, entry);
+            }
+        }
+    }
+
+    /**
+     * Changes what a source is waited for. If it is ready for that, its handler is called.
+     *
+     * @param token of the source
+     * @param interest from now on
+     * @param trigger from now on
+     * @throws IllegalStateException if no source has this token; nothing is changed
+     */
+    public void reregister(long token, Interest interest, Trigger trigger) {
+        Registered entry = registry.get(token);
+        if (entry == null) {
+            throw noSuchToken("reregister", token);
+        }
+        entry.interest = interest;
+        entry.trigger = trigger;
+        entry.reactor.poll.reregister(entry.source, token, interest, trigger);
+    }
+
+    /**
+     * Ends a registration; the source stays open. No call of its handler begins after this, except one that another thread is about to make.
+     *
+     * @param token of the source
+     * @throws IllegalStateException if no source has this token
+     */
+    public void deregister(long token) {
+        Registered entry = registry.remove(token);
+        if (entry == null) {
+            throw noSuchToken("deregister", token);
+        }
+        entry.forget();
+        try {
+            entry.reactor.poll.deregister(entry.source);
+        } catch (IllegalStateException e) {
+            // The source was closed, which has deregistered it.
+        }
+    }
+
+    private IllegalStateException noSuchToken(String doing, long token) {
+        return new IllegalStateException(
+                "cannot " + doing + " token " + token + ": " + name + " has no source with it; register one first");
+    }
+
+    private Reactor nextReactor() {
+        return reactors.size() == 1
+                ? reactors.getFirst()
+                : reactors.get(Math.floorMod(next.getAndIncrement(), reactors.size()));
+    }
+
+    // ---- Tasks and alarms ----
+
+    /** The reactor of the calling thread if it is one of ours, else the first. */
+    private Reactor here() {
+        for (Reactor reactor : reactors) {
+            if (reactor.inLoop()) {
+                return reactor;
+            }
+        }
+        return reactors.getFirst();
+    }
+
+    /**
+     * Whether the calling thread is the loop's: then it may use what belongs to the loop without a lock.
+     *
+     * @return true in tasks and alarms, and with {@link Dispatch#LOOP} in handlers
+     */
+    public boolean inLoop() {
+        return here().inLoop();
+    }
+
+    /**
+     * Runs a task on the loop, in one of its next turns. A loop that does not run keeps it until it does.
+     *
+     * @param task of normal priority
+     * @throws RejectedExecutionException if the loop is closed
+     */
+    @Override
+    public void execute(Runnable task) {
+        here().execute(task);
+    }
+
+    /**
+     * Runs a task on the loop, in one of its next turns.
+     *
+     * @param task what to run
+     * @param priority its class
+     * @throws RejectedExecutionException if the loop is closed
+     */
+    public void execute(Runnable task, Priority priority) {
+        here().execute(task, Objects.requireNonNull(priority, "priority"));
+    }
+
+    /**
+     * Calls back after some time, on the loop.
+     *
+     * @param delay from now
+     * @param callback gets true, or false if it is cancelled or the loop is closed first
+     * @param priority its class
+     * @return to cancel it
+     * @throws RejectedExecutionException if the loop is closed
+     */
+    public AlarmKey schedule(Duration delay, AlarmCallback callback, Priority priority) {
+        Alarm alarm = new Alarm(
+                here(),
+                clock.nanoTime() + Nanos.of(delay),
+                0,
+                0,
+                Objects.requireNonNull(callback, "callback"),
+                Objects.requireNonNull(priority, "priority"));
+        alarm.reactor.schedule(alarm);
+        return alarm;
+    }
+
+    /**
+     * Cancels an alarm: as {@link EventManager#cancel}.
+     *
+     * @param key of this loop
+     * @return what became of it
+     */
+    public CancelResult cancel(AlarmKey key) {
+        if (!(key instanceof Alarm alarm) || !reactors.contains(alarm.reactor)) {
+            throw new IllegalArgumentException("cannot cancel " + key + ": it is not a key of " + name);
+        }
+        return alarm.reactor.cancel(alarm);
+    }
+
+    /**
+     * A future that the loop completes after some time. Cancelling it cancels the alarm; closing the loop cancels it.
+     *
+     * @param delay from now
+     * @return completes on the loop
+     * @throws RejectedExecutionException if the loop is closed
+     */
+    public CompletableFuture<@Nullable Void> after(Duration delay) {
+        CompletableFuture<@Nullable Void> future = new CompletableFuture<>();
+        AlarmKey key = schedule(
+                delay,
+                fired -> {
+                    if (fired) {
+                        future.complete(null);
+                    } else {
+                        future.completeExceptionally(new CancellationException(name + " was closed first"));
+                    }
+                },
+                Priority.NORMAL);
+        future.whenComplete((nothing, failure) -> {
+            if (failure != null) {
+                cancel(key);
+            }
+        });
+        return future;
+    }
+
+    /**
+     * A pool for what takes long: made at the first call, closed with the loop.
+     *
+     * @return the loop's own pool
+     */
+    public synchronized ComputePool compute() {
+        if (state == State.CLOSED) {
+            throw new RejectedExecutionException("cannot compute: " + name + " is closed");
+        }
+        ComputePool pool = compute;
+        if (pool == null) {
+            pool = ComputePool.builder()
+                    .threads(settings.workers)
+                    .name(name + "-compute")
+                    .open();
+            compute = pool;
+        }
+        return pool;
+    }
+
+    // ---- Running ----
+
+    /**
+     * Runs until {@link #stop} or {@link #close}. If stop was called before, it returns at once. It can be run again afterwards.
+     *
+     * @throws IllegalStateException if it runs already, or is closed
+     */
+    public void run() {
+        begin();
+        List<Thread> others = new ArrayList<>();
+        try {
+            for (Reactor reactor : reactors.subList(1, reactors.size())) {
+                others.add(Thread.ofPlatform().name(reactor.name()).start(() -> reactor.run(maxWaitNanos(), null)));
+            }
+            reactors.getFirst().run(maxWaitNanos(), tick);
+        } finally {
+            // The others have been stopped too, unless the first one failed.
+            stop();
+            others.forEach(Uninterruptibly::join);
+            clearStop();
+            finishRun();
+        }
+    }
+
+    /** The timeout bounds the wait only for the sake of the tick: idle is silent. */
+    private long maxWaitNanos() {
+        return tick == null ? Reactor.FOREVER : pollTimeoutNanos;
+    }
+
+    /**
+     * One turn, so that a thread of yours can drive the loop.
+     *
+     * @param timeout how long to wait at most if there is nothing to do
+     * @return how many handlers, alarms and tasks were run
+     * @throws IllegalStateException if it runs already or is closed, or has several loops
+     */
+    public int runOnce(Duration timeout) {
+        if (reactors.size() > 1) {
+            throw new IllegalStateException("cannot drive " + name + " turn by turn: it has " + reactors.size()
+                    + " loops; take one worker, or another dispatch");
+        }
+        begin();
+        try {
+            int ran = reactors.getFirst().runOnce(Nanos.of(timeout));
+            if (tick != null) {
+                tick.run();
+            }
+            return ran;
+        } finally {
+            finishRun();
+        }
+    }
+
+    private synchronized void begin() {
+        if (state != State.IDLE) {
+            throw new IllegalStateException(
+                    "cannot run " + name + ": it " + (state == State.CLOSED ? "is closed" : "runs already"));
+        }
+        state = State.RUNNING;
+    }
+
+    private void finishRun() {
+        boolean end;
+        synchronized (this) {
+            end = state == State.CLOSED;
+            if (!end) {
+                state = State.IDLE;
+            }
+        }
+        if (end) {
+            finish();
+        }
+    }
+
+    /** Makes {@link #run} return after the turn it is in; one that has not begun returns at once. From any thread. */
+    public synchronized void stop() {
+        reactors.forEach(Reactor::stop);
+    }
+
+    private synchronized void clearStop() {
+        reactors.forEach(Reactor::clearStop);
+    }
+
+    /**
+     * Ends the loop: tasks that are queued run, alarms that are pending get false, sources are deregistered and stay open, and then the pools end. Waits until a
+     * running loop has ended, unless it is called by one of its callbacks. Idempotent.
+     */
+    @Override
+    public void close() {
+        boolean finish;
+        synchronized (this) {
+            finish = state == State.IDLE;
+            state = State.CLOSED;
+        }
+        reactors.forEach(Reactor::end);
+        if (finish) {
+            finish();
+        } else if (!inLoop() && !Registered.isHandling(this)) {
+            Uninterruptibly.await(ended);
+        }
+    }
+
+    private void finish() {
+        dispatcher.close();
+        registry.values().forEach(Registered::forget);
+        for (Reactor reactor : reactors) {
+            reactor.finish(() -> {});
+        }
+        registry.clear();
+        if (watchdog != null) {
+            watchdog.stop();
+        }
+        ComputePool pool;
+        synchronized (this) {
+            pool = compute;
+        }
+        if (pool != null) {
+            pool.close();
+        }
+        ended.countDown();
+    }
+
+    // ---- Looking at it ----
+
+    /**
+     * What it counts.
+     *
+     * @return a view that reads anew at each call
+     */
+    public Metrics metrics() {
+        return new MetricsView(reactors.toArray(Reactor[]::new));
+    }
+
+    /**
+     * The backend that was chosen, and why.
+     *
+     * @return the report of its poll
+     */
+    public BackendReport report() {
+        return reactors.getFirst().poll.report();
+    }
+
+    /**
+     * What each loop is doing, what waits, which alarms come next, what is registered, and what keeps it from ending. Takes no lock that a loop could hold.
+     *
+     * @return several lines
+     */
+    public String dump() {
+        StringBuilder text = new StringBuilder(toString()).append('\n');
+        List<String> remains = new ArrayList<>();
+        for (Reactor reactor : reactors) {
+            reactor.describe(text);
+            reactor.describeRemains(remains);
+        }
+        registry.values().stream().filter(Registered::isInFlight).forEach(entry -> remains.add("in flight: " + entry));
+        if (!remains.isEmpty()) {
+            text.append("closing would wait for: ")
+                    .append(String.join("; ", remains))
+                    .append('\n');
+        }
+        return text.toString();
+    }
+
+    @Override
+    public String toString() {
+        return name + ": " + dispatch + ", " + reactors.size() + (reactors.size() == 1 ? " loop on " : " loops on ")
+                + reactors.getFirst().poll.backend() + ", " + registry.size() + " sources";
+    }
+
+    /** Settings of a loop that has yet to be opened. */
+    public static final class Builder {
+        private final EngineSettings engine = new EngineSettings();
+        private int workers = Runtime.getRuntime().availableProcessors();
+        private Dispatch dispatch = Dispatch.POOL;
+        private long pollTimeoutNanos = 150_000_000;
+        private @Nullable Runnable tick;
+        private String name = "millrace-loop";
+
+        private Builder() {}
+
+        /**
+         * How many threads call handlers; with {@link Dispatch#LOOP}, how many loops there are.
+         *
+         * @param count from 1 to 1,024; the number of cores by default
+         * @return this
+         */
+        public Builder workers(int count) {
+            this.workers = EngineSettings.inRange("the number of workers", count, 1, EngineSettings.MAX_REACTORS);
+            return this;
+        }
+
+        /**
+         * Who calls the handlers.
+         *
+         * @param mode {@link Dispatch#POOL} by default
+         * @return this
+         */
+        public Builder dispatch(Dispatch mode) {
+            this.dispatch = Objects.requireNonNull(mode, "mode");
+            return this;
+        }
+
+        /**
+         * How many events the loop takes from the kernel at once.
+         *
+         * @param capacity from 1 to 1,048,576; 1,024 by default
+         * @return this
+         */
+        public Builder eventCapacity(int capacity) {
+            engine.eventCapacity(capacity);
+            return this;
+        }
+
+        /**
+         * Something to be run on the loop after each turn, and at least once every {@link #pollTimeout}.
+         *
+         * @param each none by default
+         * @return this
+         */
+        public Builder tick(Runnable each) {
+            this.tick = Objects.requireNonNull(each, "each");
+            return this;
+        }
+
+        /**
+         * How long a loop with a tick waits at most. Without a tick it waits until there is something to do.
+         *
+         * @param timeout positive; 150 ms by default
+         * @return this
+         */
+        public Builder pollTimeout(Duration timeout) {
+            this.pollTimeoutNanos = Nanos.positive(timeout, "the poll timeout");
+            return this;
+        }
+
+        /**
+         * Asks for one backend and no other.
+         *
+         * @param backend as in {@link io.millrace.poll.Poll.Builder#backend}
+         * @return this
+         */
+        public Builder backend(String backend) {
+            engine.backend(backend);
+            return this;
+        }
+
+        /**
+         * The clock of its alarms.
+         *
+         * @param clock the system's by default
+         * @return this
+         */
+        public Builder clock(Clock clock) {
+            engine.clock(clock);
+            return this;
+        }
+
+        /**
+         * How many items of each {@link Priority} a turn runs at most.
+         *
+         * @param items from 1 to 1,048,576; 1,024 by default
+         * @return this
+         */
+        public Builder budget(int items) {
+            engine.budget(items);
+            return this;
+        }
+
+        /**
+         * How long a loop may look for work before it sleeps: as {@link Reactors.Builder#spin}.
+         *
+         * @param atMost 0 by default: it sleeps at once
+         * @return this
+         */
+        public Builder spin(Duration atMost) {
+            engine.spin(atMost);
+            return this;
+        }
+
+        /**
+         * When the watchdog reports a turn, and to whom. The callback runs on the watchdog's thread.
+         *
+         * @param limit 100 ms by default
+         * @param onBlocked logs to {@code io.millrace} by default
+         * @return this
+         */
+        public Builder watchdog(Duration limit, Consumer<BlockedTurn> onBlocked) {
+            engine.watchdog(limit, onBlocked);
+            return this;
+        }
+
+        /**
+         * No watchdog, and no thread for it.
+         *
+         * @return this
+         */
+        public Builder withoutWatchdog() {
+            engine.noWatchdog();
+            return this;
+        }
+
+        /**
+         * What it and its threads are called.
+         *
+         * @param name {@code millrace-loop} by default
+         * @return this
+         */
+        public Builder name(String name) {
+            this.name = Objects.requireNonNull(name, "name");
+            return this;
+        }
+
+        /**
+         * Opens it.
+         *
+         * @return a loop that does not run yet, the caller's to close
+         * @throws IllegalArgumentException if the backend that was asked for does not exist
+         * @throws IllegalStateException if it cannot open here
+         */
+        public EventLoop open() {
+            return new EventLoop(this);
+        }
+    }
+}

@@ -1,0 +1,384 @@
+package io.millrace.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.millrace.net.Io;
+import io.millrace.net.Net;
+import io.millrace.net.TcpListener;
+import io.millrace.net.TcpStream;
+import io.millrace.poll.Interest;
+import io.millrace.poll.Readiness;
+import io.millrace.poll.Registration;
+import io.millrace.poll.Source;
+import io.millrace.poll.Trigger;
+import java.io.BufferedOutputStream;
+import java.io.DataOutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+@DisplayName("An event loop")
+@Timeout(60)
+class EventLoopTest {
+    private static final int MESSAGES = 20_000;
+
+    /** A source in software, which anyone may make ready. */
+    private static final class Soft implements Source {
+        final Registration registration = new Registration();
+
+        @Override
+        public Registration handle() {
+            return registration;
+        }
+
+        void ready() {
+            registration.setReadiness(Readiness.READABLE);
+        }
+    }
+
+    /** A loop that a thread of the test runs, until the test is over. */
+    private static final class Running implements AutoCloseable {
+        final EventLoop loop;
+        private final Thread thread;
+
+        Running(EventLoop.Builder builder) {
+            loop = builder.withoutWatchdog().open();
+            thread = Thread.ofPlatform().name("runner").start(loop::run);
+        }
+
+        @Override
+        public void close() throws InterruptedException {
+            loop.close();
+            assertThat(thread.join(Duration.ofSeconds(20))).isTrue();
+        }
+    }
+
+    static Stream<Arguments> modesAndBackends() {
+        return Stream.of(Dispatch.values())
+                .flatMap(mode -> Stream.of("epoll", "poll", "nio").map(backend -> Arguments.of(mode, backend)));
+    }
+
+    private static Net net(String backend) {
+        return backend.equals("nio") ? Net.nio() : Net.natively();
+    }
+
+    @ParameterizedTest
+    @MethodSource("modesAndBackends")
+    @DisplayName("mill-3, mill-13: keeps the order of 20,000 messages on one connection, with 8 workers, in every mode")
+    void keepsTheOrder(Dispatch mode, String backend) throws Exception {
+        CompletableFuture<Integer> end = new CompletableFuture<>();
+        try (TcpListener listener = net(backend).listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+                Running running = new Running(
+                        EventLoop.builder().workers(8).dispatch(mode).backend(backend));
+                Socket client = new Socket(
+                        InetAddress.getLoopbackAddress(),
+                        listener.localAddress().getPort())) {
+            running.loop.register(listener, 1, Interest.READABLE, (loop, token, ready) -> {
+                for (TcpStream stream = listener.accept(); stream != null; stream = listener.accept()) {
+                    loop.register(stream, 2, Interest.READABLE, new Counting(stream, end));
+                }
+            });
+            DataOutputStream out = new DataOutputStream(new BufferedOutputStream(client.getOutputStream(), 64));
+            for (int i = 0; i < MESSAGES; i++) {
+                out.writeInt(i);
+            }
+            out.flush();
+            client.shutdownOutput();
+            assertThat(end.get(40, TimeUnit.SECONDS)).isEqualTo(MESSAGES);
+        }
+    }
+
+    /** Fields without a lock: that they are right shows that the calls come one after the other, and see each other. */
+    private static final class Counting implements EventHandler {
+        private final TcpStream stream;
+        private final CompletableFuture<Integer> end;
+        private final ByteBuffer buffer = ByteBuffer.allocate(64);
+        private int next;
+
+        Counting(TcpStream stream, CompletableFuture<Integer> end) {
+            this.stream = stream;
+            this.end = end;
+        }
+
+        @Override
+        public void ready(EventLoop loop, long token, Readiness readiness) throws Exception {
+            for (; ; ) {
+                int read = stream.tryRead(buffer);
+                if (read == Io.WOULD_BLOCK) {
+                    return;
+                }
+                if (read == Io.EOF) {
+                    loop.deregister(token);
+                    stream.close();
+                    end.complete(next);
+                    return;
+                }
+                buffer.flip();
+                while (buffer.remaining() >= Integer.BYTES) {
+                    int got = buffer.getInt();
+                    if (got != next) {
+                        throw new AssertionError("message " + got + " where " + next + " was expected");
+                    }
+                    next++;
+                }
+                buffer.compact();
+            }
+        }
+
+        @Override
+        public void onError(EventLoop loop, long token, Throwable failure) {
+            end.completeExceptionally(failure);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Dispatch.class)
+    @DisplayName("mill-16: an edge that comes while the handler is in flight is delivered after it returns")
+    void noEdgeIsLost(Dispatch mode) throws Exception {
+        AtomicInteger written = new AtomicInteger();
+        AtomicInteger seen = new AtomicInteger();
+        AtomicInteger inside = new AtomicInteger();
+        int sets = 100_000;
+        CountDownLatch all = new CountDownLatch(1);
+        try (Running running = new Running(EventLoop.builder().workers(4).dispatch(mode))) {
+            Soft soft = new Soft();
+            running.loop.register(soft, 1, Interest.READABLE, (loop, token, ready) -> {
+                assertThat(inside.incrementAndGet()).isEqualTo(1);
+                seen.set(written.get());
+                inside.decrementAndGet();
+                if (seen.get() == sets) {
+                    all.countDown();
+                }
+            });
+            for (int i = 0; i < sets; i++) {
+                written.incrementAndGet();
+                soft.ready();
+            }
+            assertThat(all.await(20, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Dispatch.class)
+    @DisplayName("mill-3: a level source in flight is not reported again until its handler returns")
+    void levelInFlight(Dispatch mode) throws Exception {
+        AtomicInteger calls = new AtomicInteger();
+        CountDownLatch enough = new CountDownLatch(3);
+        try (Running running = new Running(EventLoop.builder().workers(2).dispatch(mode))) {
+            Soft soft = new Soft();
+            running.loop.register(soft, 1, Interest.READABLE, Trigger.LEVEL, Priority.NORMAL, (loop, token, ready) -> {
+                if (calls.incrementAndGet() == 3) {
+                    soft.registration.unsetReadiness(Readiness.READABLE);
+                }
+                enough.countDown();
+            });
+            soft.ready();
+            assertThat(enough.await(10, TimeUnit.SECONDS)).isTrue();
+            barrier(running.loop);
+        }
+        assertThat(calls.get()).isEqualTo(3);
+    }
+
+    private static void barrier(EventLoop loop) throws Exception {
+        CompletableFuture<Void> passed = new CompletableFuture<>();
+        loop.execute(() -> loop.execute(() -> passed.complete(null), Priority.LOW), Priority.LOW);
+        passed.get(10, TimeUnit.SECONDS);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Dispatch.class)
+    @DisplayName("mill-4: a handler that throws is told, and it and the others are called again")
+    void throwing(Dispatch mode) throws Exception {
+        List<Throwable> told = Collections.synchronizedList(new ArrayList<>());
+        CountDownLatch twice = new CountDownLatch(2);
+        CountDownLatch other = new CountDownLatch(1);
+        try (Running running = new Running(EventLoop.builder().workers(1).dispatch(mode))) {
+            Soft bad = new Soft();
+            Soft good = new Soft();
+            running.loop.register(bad, 1, Interest.READABLE, new EventHandler() {
+                @Override
+                public void ready(EventLoop loop, long token, Readiness readiness) throws Exception {
+                    throw new Exception("on purpose");
+                }
+
+                @Override
+                public void onError(EventLoop loop, long token, Throwable failure) {
+                    told.add(failure);
+                    twice.countDown();
+                    if (told.size() == 1) {
+                        bad.ready();
+                        throw new IllegalStateException("here too");
+                    }
+                }
+            });
+            running.loop.register(good, 2, Interest.READABLE, (loop, token, ready) -> other.countDown());
+            bad.ready();
+            assertThat(twice.await(10, TimeUnit.SECONDS)).isTrue();
+            good.ready();
+            assertThat(other.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(running.loop.metrics().failures()).isEqualTo(2);
+        }
+        assertThat(told).hasSize(2).allMatch(failure -> failure.getMessage().equals("on purpose"));
+    }
+
+    @Test
+    @DisplayName("mill-2: a token that is taken is refused, and nothing changes")
+    void duplicateToken() {
+        try (EventLoop loop = EventLoop.open()) {
+            loop.register(new Soft(), 7, Interest.READABLE, (l, token, ready) -> {});
+            Soft second = new Soft();
+            assertThatThrownBy(() -> loop.register(second, 7, Interest.READABLE, (l, token, ready) -> {}))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("token 7 is taken");
+            loop.register(second, 8, Interest.READABLE, (l, token, ready) -> {});
+            loop.deregister(7);
+            assertThatThrownBy(() -> loop.deregister(7)).isInstanceOf(IllegalStateException.class);
+            loop.register(new Soft(), 7, Interest.READABLE, (l, token, ready) -> {});
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "mill-2: sources that come and go under many threads get their own calls, and none after they have gone")
+    void churn() throws Exception {
+        AtomicInteger wrong = new AtomicInteger();
+        try (Running running = new Running(EventLoop.builder().workers(2).dispatch(Dispatch.LOOP))) {
+            List<Thread> threads = new ArrayList<>();
+            for (int t = 0; t < 4; t++) {
+                long base = t * 1_000_000L;
+                threads.add(Thread.ofPlatform().start(() -> {
+                    for (int i = 0; i < 2_000; i++) {
+                        long token = base + i;
+                        Soft soft = new Soft();
+                        CountDownLatch called = new CountDownLatch(1);
+                        running.loop.register(soft, token, Interest.READABLE, (loop, got, ready) -> {
+                            if (got != token) {
+                                wrong.incrementAndGet();
+                            }
+                            called.countDown();
+                        });
+                        soft.ready();
+                        Uninterruptibly.await(called);
+                        running.loop.deregister(token);
+                        soft.registration.close();
+                    }
+                }));
+            }
+            for (Thread thread : threads) {
+                assertThat(thread.join(Duration.ofSeconds(40))).isTrue();
+            }
+            assertThat(running.loop.metrics().sources()).isZero();
+        }
+        assertThat(wrong.get()).isZero();
+    }
+
+    @Test
+    @DisplayName("mill-1: stop before run is honoured, stop takes effect at once, and it runs again")
+    void stopping() throws Exception {
+        try (EventLoop loop = EventLoop.builder()
+                .pollTimeout(Duration.ofDays(1))
+                .tick(() -> {})
+                .open()) {
+            loop.stop();
+            loop.run();
+            for (int i = 0; i < 3; i++) {
+                CompletableFuture<Void> inside = new CompletableFuture<>();
+                loop.execute(() -> inside.complete(null));
+                Thread runner = Thread.ofPlatform().start(loop::run);
+                inside.get(10, TimeUnit.SECONDS);
+                assertThatThrownBy(loop::run).isInstanceOf(IllegalStateException.class);
+                loop.stop();
+                assertThat(runner.join(Duration.ofSeconds(10))).isTrue();
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("mill-1: bad values are refused with a reason")
+    void badValues() {
+        EventLoop.Builder builder = EventLoop.builder();
+        assertThatThrownBy(() -> builder.workers(0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> builder.workers(1025)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> builder.eventCapacity(0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> builder.pollTimeout(Duration.ZERO)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> builder.budget(0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> builder.spin(Duration.ofNanos(-1))).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    @DisplayName("mr-11: a thread of the user's drives it turn by turn, and is in the loop meanwhile")
+    void driven() throws Exception {
+        try (EventLoop loop =
+                EventLoop.builder().dispatch(Dispatch.POOL).workers(1).open()) {
+            assertThat(loop.inLoop()).isFalse();
+            List<Boolean> inLoop = new ArrayList<>();
+            loop.execute(() -> inLoop.add(loop.inLoop()));
+            assertThat(loop.runOnce(Duration.ZERO)).isEqualTo(1);
+            assertThat(inLoop).containsExactly(true);
+            CompletableFuture<Void> later = loop.after(Duration.ofMillis(1)).thenRun(() -> inLoop.add(loop.inLoop()));
+            while (!later.isDone()) {
+                loop.runOnce(Duration.ofSeconds(10));
+            }
+            assertThat(inLoop).containsExactly(true, true);
+            CompletableFuture<?> never = loop.after(Duration.ofDays(1));
+            loop.close();
+            assertThatThrownBy(never::get).isInstanceOfAny(ExecutionException.class, RuntimeException.class);
+            assertThatThrownBy(() -> loop.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
+            assertThatThrownBy(() -> loop.runOnce(Duration.ZERO)).isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Dispatch.class)
+    @DisplayName("mill-12: it can be closed from inside a handler, and ends")
+    void closedFromInside(Dispatch mode) throws Exception {
+        EventLoop loop = EventLoop.builder().workers(2).dispatch(mode).open();
+        Soft soft = new Soft();
+        CountDownLatch closed = new CountDownLatch(1);
+        loop.register(soft, 1, Interest.READABLE, (l, token, ready) -> {
+            l.close();
+            closed.countDown();
+        });
+        soft.ready();
+        Thread runner = Thread.ofPlatform().start(loop::run);
+        assertThat(closed.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(runner.join(Duration.ofSeconds(10))).isTrue();
+    }
+
+    @Test
+    @DisplayName("mill-5: a compute pool whose threads are all blocked does not delay a source")
+    void blockedComputePool() throws Exception {
+        try (Running running = new Running(EventLoop.builder().workers(2).dispatch(Dispatch.LOOP))) {
+            CountDownLatch release = new CountDownLatch(1);
+            for (int i = 0; i < 8; i++) {
+                var ignored = running.loop.compute().submit(() -> Uninterruptibly.await(release), Priority.NORMAL);
+            }
+            CountDownLatch called = new CountDownLatch(1);
+            Soft soft = new Soft();
+            running.loop.register(soft, 1, Interest.READABLE, (loop, token, ready) -> called.countDown());
+            soft.ready();
+            assertThat(called.await(10, TimeUnit.SECONDS)).isTrue();
+            release.countDown();
+        }
+    }
+}
