@@ -96,6 +96,7 @@ abstract class Cancellable implements Key, Runnable {
         }
     }
 
+    @SuppressWarnings("ReferenceEquality") // a thread is itself
     final boolean isRunByThisThread() {
         return runner == Thread.currentThread();
     }

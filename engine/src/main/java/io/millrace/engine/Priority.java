@@ -8,15 +8,15 @@ package io.millrace.engine;
  */
 public enum Priority {
     /** When nothing else is to be done. */
-    LOW,
+    LOW(0),
     /** Where nothing else is said; gRPC's MED. */
-    NORMAL,
+    NORMAL(1),
     /** Before what is normal. */
-    HIGH,
+    HIGH(2),
     /** Mill-IO's Critical. */
-    IMMEDIATE,
+    IMMEDIATE(3),
     /** The engine's own, and for what keeps the engine alive. */
-    SYSTEM;
+    SYSTEM(4);
 
     /** The lowest. */
     public static final Priority MIN = LOW;
@@ -26,12 +26,18 @@ public enum Priority {
 
     static final int COUNT = 5;
 
+    private final int level;
+
+    Priority(int level) {
+        this.level = level;
+    }
+
     /**
      * Its number on the scale.
      *
      * @return 0 for {@link #LOW} to 4 for {@link #SYSTEM}
      */
     public int level() {
-        return ordinal();
+        return level;
     }
 }

@@ -32,7 +32,7 @@ import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
 final class RunQueue {
     private static final int CHUNK = 1024;
     private static final int CLASSES = Priority.COUNT;
-    private static final int NORMAL = Priority.NORMAL.ordinal();
+    private static final int NORMAL = Priority.NORMAL.level();
     /** The inbox behind those of the classes: what the reactor must know before it makes a snapshot, and no user code. */
     private static final int CONTROL = CLASSES;
 
@@ -73,7 +73,7 @@ final class RunQueue {
     }
 
     void offer(Runnable task, Priority priority) {
-        offer(inboxes.get(priority.ordinal()), task);
+        offer(inboxes.get(priority.level()), task);
     }
 
     /** Adds an item that is run before the next snapshot is made. */
@@ -120,7 +120,7 @@ final class RunQueue {
 
     /** How many tasks of a class wait in the inbox; what is being delivered is not counted. */
     int depth(Priority priority) {
-        return inboxes.get(priority.ordinal()).size();
+        return inboxes.get(priority.level()).size();
     }
 
     boolean isClosed() {
@@ -152,7 +152,7 @@ final class RunQueue {
 
     /** Adds I/O or an alarm, for the snapshot that is being made. */
     void add(Runnable item, Priority priority) {
-        rings[priority.ordinal()].add(item);
+        rings[priority.level()].add(item);
     }
 
     /** Before I/O and alarms of a new turn are added: what the former one left over goes before them. */

@@ -612,6 +612,11 @@ public final class Poll implements AutoCloseable {
         }
 
         @Override
+        public Readiness visible(int bits, Interest interest) {
+            return Readiness.of(Bits.visible(bits, interest.bits()));
+        }
+
+        @Override
         public boolean emulatesTriggers(Poll poll) {
             return poll.selector.emulatesTriggers();
         }

@@ -3,6 +3,7 @@ package io.millrace.poll.internal;
 import io.millrace.poll.Events;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Poll;
+import io.millrace.poll.Readiness;
 import io.millrace.poll.Source;
 import io.millrace.poll.Trigger;
 import java.util.Objects;
@@ -96,6 +97,15 @@ public abstract class LoopAccess {
      * @return as {@link io.millrace.sys.Bits}
      */
     public abstract int bits(Events events);
+
+    /**
+     * What of a readiness may be seen with an interest.
+     *
+     * @param bits as {@link io.millrace.sys.Bits}
+     * @param interest of the registration
+     * @return within the interest
+     */
+    public abstract Readiness visible(int bits, Interest interest);
 
     /**
      * Whether the kernel has no edges of its own, so that they depend on would-block being reported.
