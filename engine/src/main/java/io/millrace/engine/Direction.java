@@ -1,6 +1,7 @@
 package io.millrace.engine;
 
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One direction of a readiness descriptor: not ready, ready, a callback that waits, or closed. One word, so that of a notification, a readiness and
@@ -12,6 +13,7 @@ import java.util.concurrent.atomic.AtomicReference;
  *                    any ── close ──► CLOSED                         a callback that waits is handed to the closer
  * </pre>
  */
+@SuppressWarnings("ReferenceEquality") // states are themselves
 final class Direction {
     private static final Object NOT_READY = new Object();
     private static final Object READY = new Object();
@@ -47,7 +49,7 @@ final class Direction {
     }
 
     /** It became ready: the callback that waited, which the caller must run; null if none did. */
-    @org.jspecify.annotations.Nullable
+    @Nullable
     Waiter ready() {
         for (; ; ) {
             Object seen = state.get();
@@ -74,7 +76,7 @@ final class Direction {
     }
 
     /** The callback that waited, which the caller must run; null if none did. */
-    @org.jspecify.annotations.Nullable
+    @Nullable
     Waiter close() {
         return state.getAndSet(CLOSED) instanceof Waiter waiter ? waiter : null;
     }

@@ -55,8 +55,6 @@ sealed interface Dispatcher {
 
     /** Threads, each with a queue of its own, taken in turn. A source that is in flight is in one of the queues once, so its order is kept. */
     final class OnPool implements Dispatcher {
-        private static final Runnable STOP = () -> {};
-
         private final Worker[] workers;
         /** The reactor's thread writes it, and a handler's may: an imbalance is all that can come of that. */
         private int next;
@@ -79,7 +77,7 @@ sealed interface Dispatcher {
         @Override
         public void close() {
             for (Worker worker : workers) {
-                worker.queue.add(STOP);
+                worker.queue.add(worker::stop);
             }
             for (Worker worker : workers) {
                 Uninterruptibly.join(worker.thread);
@@ -89,19 +87,21 @@ sealed interface Dispatcher {
         private static final class Worker {
             private final BlockingQueue<Runnable> queue = new LinkedBlockingQueue<>();
             private final Thread thread;
+            /** The worker's thread only. */
+            private boolean stopped;
 
             Worker(String name) {
                 thread = Thread.ofPlatform().daemon(true).name(name).unstarted(this::work);
             }
 
+            private void stop() {
+                stopped = true;
+            }
+
             private void work() {
-                for (; ; ) {
+                while (!stopped) {
                     try {
-                        Runnable task = queue.take();
-                        if (task == STOP) {
-                            return;
-                        }
-                        task.run();
+                        queue.take().run();
                     } catch (InterruptedException e) {
                         // Not from us: a handler's own. It must not end the worker.
                     } catch (RuntimeException | Error e) {

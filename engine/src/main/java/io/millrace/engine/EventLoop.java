@@ -305,7 +305,7 @@ public final class EventLoop implements Executor, AutoCloseable {
                     }
                 },
                 Priority.NORMAL);
-        future.whenComplete((nothing, failure) -> {
+        var ignored = future.whenComplete((nothing, failure) -> {
             if (failure != null) {
                 cancel(key);
             }

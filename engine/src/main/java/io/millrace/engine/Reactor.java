@@ -80,7 +80,10 @@ final class Reactor {
     /** Odd while it works, even while it sleeps. */
     private long beat;
 
+    @SuppressWarnings("UnusedVariable") // by CURRENT
     private @Nullable Object current;
+
+    @SuppressWarnings("UnusedVariable") // by TURN_BEGAN
     private long turnBegan;
 
     Reactor(String name, EngineSettings settings) {
@@ -102,6 +105,7 @@ final class Reactor {
     // ---- Any thread ----
 
     /** Whether the calling thread is the one that runs it now. */
+    @SuppressWarnings("ReferenceEquality") // a thread is itself
     boolean inLoop() {
         return thread == Thread.currentThread();
     }

@@ -1,10 +1,8 @@
 package io.millrace.engine;
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
 
@@ -53,7 +51,7 @@ final class RunQueue {
     private volatile boolean closed;
     private volatile boolean sealed;
     /** What came too late; guarded by itself. */
-    private final Map<Runnable, Integer> tooLate = new IdentityHashMap<>();
+    private final IdentityHashMap<Runnable, Integer> tooLate = new IdentityHashMap<>();
 
     RunQueue(int budget) {
         this.budget = budget;
@@ -208,7 +206,7 @@ final class RunQueue {
     /** Refuses what comes from now on, and returns what has come, in the order in which a turn would run it. */
     List<Runnable> close() {
         if (closed) {
-            return Collections.emptyList();
+            return new ArrayList<>();
         }
         closed = true;
         List<Runnable> taken = new ArrayList<>();

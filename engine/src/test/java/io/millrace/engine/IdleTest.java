@@ -63,8 +63,9 @@ class IdleTest {
             }
             // The watchdog looks twice before it parks.
             Map<String, String> before = sleeps();
-            for (Map<String, String> now = before; !(now = settle()).equals(before); before = now) {
-                assertThat(now).hasSize(3);
+            assertThat(before).hasSize(3);
+            for (Map<String, String> now = settle(); !now.equals(before); now = settle()) {
+                before = now;
             }
             long waits = manager.metrics().waits();
             assertThat(settle()).isEqualTo(before);

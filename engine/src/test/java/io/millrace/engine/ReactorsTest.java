@@ -40,6 +40,10 @@ class ReactorsTest {
             assertThat(entered.await(10, TimeUnit.SECONDS)).isTrue();
         }
 
+        void isClosed() {
+            assertThat(open.getCount()).isEqualTo(1);
+        }
+
         @Override
         public void close() {
             open.countDown();
@@ -61,6 +65,7 @@ class ReactorsTest {
         try (Reactors manager = one()) {
             CompletableFuture<Void> done = new CompletableFuture<>();
             try (Gate gate = new Gate(manager)) {
+                gate.isClosed();
                 for (Priority priority : Priority.values()) {
                     manager.run(() -> order.add(priority + "-1"), priority);
                     manager.run(() -> order.add(priority + "-2"), priority);
@@ -90,6 +95,7 @@ class ReactorsTest {
         try (Reactors manager = one()) {
             CompletableFuture<Void> done = new CompletableFuture<>();
             try (Gate gate = new Gate(manager)) {
+                gate.isClosed();
                 manager.run(
                         () -> {
                             order.add("normal");
@@ -120,6 +126,7 @@ class ReactorsTest {
                 .open()) {
             CompletableFuture<Integer> low = new CompletableFuture<>();
             try (Gate gate = new Gate(manager)) {
+                gate.isClosed();
                 for (int i = 0; i < 100; i++) {
                     manager.run(
                             new Runnable() {
@@ -156,6 +163,7 @@ class ReactorsTest {
                 .open()) {
             CompletableFuture<Void> done = new CompletableFuture<>();
             try (Gate gate = new Gate(manager)) {
+                gate.isClosed();
                 manager.execute(() -> {
                     order.add("task 1");
                     // In the wheel now, due in the next turn; its class is that of the tasks.
@@ -254,6 +262,7 @@ class ReactorsTest {
         manager.shutdown();
         manager.schedule(Duration.ofHours(1), fired -> order.add("alarm " + fired + " " + manager.inManager()));
         try (Gate gate = new Gate(manager)) {
+            gate.isClosed();
             manager.execute(() -> order.add("task"));
             manager.shutdownUnref();
         }
