@@ -57,9 +57,6 @@ final class Alarms {
 
     /** Puts what is due into the queue, in the order of the deadlines. */
     void expire(long nowNanos, RunQueue queue, ReactorMetrics metrics) {
-        for (Alarm alarm = overdue.poll(); alarm != null; alarm = overdue.poll()) {
-            due(alarm, nowNanos, queue, metrics);
-        }
         if (!exact.isEmpty() && exact.advance(nowNanos) > 0) {
             expire(exact, nowNanos, queue, metrics);
         }
@@ -69,6 +66,10 @@ final class Alarms {
             }
             latest.advance(nowNanos);
             assert !latest.hasDue() : "an alarm is due at the latest after it was due at the earliest";
+        }
+        // After the wheels: what was due when it came has come after what is in them.
+        for (Alarm alarm = overdue.poll(); alarm != null; alarm = overdue.poll()) {
+            due(alarm, nowNanos, queue, metrics);
         }
     }
 

@@ -62,6 +62,7 @@ final class Reactor {
     private final RunQueue queue;
     private final Alarms alarms;
     private final Spin spin;
+    private final long tickNanos;
     final ReactorMetrics metrics = new ReactorMetrics();
     private final Ring endOfTurn = new Ring();
     private @Nullable Watchdog watchdog;
@@ -95,6 +96,7 @@ final class Reactor {
         this.queue = new RunQueue(settings.budget);
         this.now = clock.nanoTime();
         this.alarms = new Alarms(settings.tickNanos, now);
+        this.tickNanos = settings.tickNanos;
         this.spin = new Spin(settings.spinNanos);
     }
 
@@ -251,7 +253,9 @@ final class Reactor {
         if (!alarm.isWaiting()) {
             alarm.wheelKey = Alarm.OUT;
         } else {
-            alarms.add(alarm, now);
+            // The turn's time is old by now; whoever says "at once" must not wait for a tick because of that.
+            long ahead = alarm.deadline - now;
+            alarms.add(alarm, ahead > 0 && ahead < tickNanos ? clock.nanoTime() : now);
         }
     }
 

@@ -12,12 +12,12 @@ import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
  * <p>Of each class there are two queues. The <em>inbox</em> takes tasks from any thread. The <em>ring</em> belongs to the reactor's
  * thread and takes I/O and alarms, and what a turn could not finish. A turn's snapshot is, in this order: what was left over, I/O, alarms, and the
  * tasks that are in the inbox when delivery begins. Tasks go from the inbox straight to {@link #deliver}, without a detour through the ring; only what
- * the budget cut off is moved there, before the I/O of the next turn comes. So within a class the order is that of the snapshots, and
- * what is queued during a turn waits for the next (grpc-2).
+ * the budget cut off is moved there, a budget of it at a time, before the I/O of the next turn comes. So within a class the order is that of the
+ * snapshots, and what is queued during a turn waits for the next (grpc-2).
  *
- * <p><b>Starvation.</b> A turn runs at most the budget of each class, and at least one item of each class that has any. So an item with
- * <i>k</i> items of its class before it runs in turn <i>k / budget + 1</i> at the latest, and a turn is at most five budgets long, whatever is
- * queued meanwhile.
+ * <p><b>Starvation.</b> A turn runs at most the budget of each class, and at least one item of each class that has any. A source is in
+ * the queue once. So an item with <i>k</i> items of its class before it runs in turn <i>(k + sources) / budget + 1</i> at the latest, and a turn runs at most five
+ * budgets of items, whatever is queued meanwhile.
  *
  * <p><b>Waking.</b> A producer puts its task in and then looks whether the reactor sleeps; the reactor says that it sleeps and then looks whether
  * {@link #isPending}. The queue's offer begins with a compare-and-set of the producer index, and the queue is not empty from then on, though the element
@@ -33,6 +33,8 @@ final class RunQueue {
     private static final int NORMAL = Priority.NORMAL.level();
     /** The inbox behind those of the classes: what the reactor must know before it makes a snapshot, and no user code. */
     private static final int CONTROL = CLASSES;
+    /** How many budgets of control items a turn runs at most. */
+    private static final int CONTROLS = 4;
 
     /** Runs one item, and survives what it throws. */
     interface Runner {
@@ -140,7 +142,7 @@ final class RunQueue {
     /** Runs the control items that are there. */
     void control() {
         MpscUnboundedVarHandleArrayQueue<Runnable> inbox = inboxes.get(CONTROL);
-        for (int left = inbox.isEmpty() ? 0 : inbox.size(); left > 0; left--) {
+        for (int left = inbox.isEmpty() ? 0 : Math.min(inbox.size(), CONTROLS * budget); left > 0; left--) {
             Runnable item = inbox.poll();
             if (item != null) {
                 item.run();
@@ -163,12 +165,13 @@ final class RunQueue {
     }
 
     private void moveLeftOver(int c) {
-        for (; leftOver[c] > 0; leftOver[c]--) {
+        for (int left = Math.min(leftOver[c], budget); left > 0; left--) {
             Runnable task = inboxes.get(c).poll();
             if (task != null) {
                 rings[c].add(task);
             }
         }
+        leftOver[c] = 0;
     }
 
     /** Runs the snapshot: the highest class first, each up to its budget. Returns how many items ran. */
