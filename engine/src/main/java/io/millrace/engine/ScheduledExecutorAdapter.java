@@ -34,7 +34,8 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p><b>Who runs a task.</b> The manager, {@code shutdownNow}, a refusal and {@code shutdown} may race for a task; each must claim it (one
  * compare-and-set) before it does anything with it. A task is in a set from before the manager knows it until it ends. The submitter adds it
- * and then looks at the flag; the one who shuts down sets the flag and then looks through the set: so none is overlooked.
+ * and then looks at the flag (once more: it looked before, so that nothing is accepted after a refusal); the one who shuts down sets the flag
+ * and then looks through the set: so none is overlooked.
  */
 final class ScheduledExecutorAdapter extends AbstractExecutorService implements ScheduledExecutorService {
     private final EventManager manager;
@@ -56,12 +57,11 @@ final class ScheduledExecutorAdapter extends AbstractExecutorService implements 
     @Override
     public void execute(Runnable command) {
         Objects.requireNonNull(command, "command");
+        refuseIfShutdown();
         Immediate task = new Immediate(command, sequence.getAndIncrement());
         immediate.add(task);
         try {
-            if (shutdown) {
-                throw refusal();
-            }
+            refuseIfShutdown();
             manager.execute(task);
         } catch (RejectedExecutionException e) {
             // Not claimed: then shutdownNow has, and hands it to its caller. It cannot be refused as well.
@@ -71,8 +71,10 @@ final class ScheduledExecutorAdapter extends AbstractExecutorService implements 
         }
     }
 
-    private RejectedExecutionException refusal() {
-        return new RejectedExecutionException(this + " takes no more tasks");
+    private void refuseIfShutdown() {
+        if (shutdown) {
+            throw new RejectedExecutionException(this + " takes no more tasks");
+        }
     }
 
     /** One call of execute. */
@@ -149,11 +151,10 @@ final class ScheduledExecutorAdapter extends AbstractExecutorService implements 
     }
 
     private <V> ScheduledTask<V> begin(ScheduledTask<V> task) {
+        refuseIfShutdown();
         scheduled.add(task);
         try {
-            if (shutdown) {
-                throw refusal();
-            }
+            refuseIfShutdown();
             task.arm();
         } catch (RejectedExecutionException e) {
             // As in execute. A task that shutdown cancelled meanwhile was accepted, too.
