@@ -38,8 +38,7 @@ public final class Pooled<T> implements AutoCloseable {
 
     Pooled(ObjectPool<T> pool, T object) {
         this.pool = pool;
-        // Plain: nobody shares it yet, and whoever does publishes it. Saves the fence of a volatile store, half of what
-        // an acquire costs.
+        // Plain: nobody shares it yet, and whoever does publishes it. Saves the fence of a volatile store.
         OBJECT.set(this, object);
     }
 
