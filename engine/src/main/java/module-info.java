@@ -11,4 +11,6 @@ module io.millrace.engine {
     requires static transitive org.jspecify;
 
     exports io.millrace.engine;
+    exports io.millrace.engine.transport to
+            io.millrace.server;
 }

@@ -1,5 +1,7 @@
 package io.millrace.engine;
 
+import io.millrace.engine.transport.TransportAccess;
+import io.millrace.engine.transport.TransportLoop;
 import io.millrace.net.ByteStream;
 import io.millrace.net.UdpSocket;
 import io.millrace.poll.BackendReport;
@@ -43,10 +45,20 @@ import org.jspecify.annotations.Nullable;
  * Everywhere. On NIO there are no descriptors by number: {@link #register(int)} refuses.
  */
 public final class Reactors implements ReadinessEventManager, CompletionEventManager {
+    static {
+        TransportAccess.set(new TransportAccess() {
+            @Override
+            public List<? extends TransportLoop> loops(EventManager manager) {
+                return manager instanceof Reactors ours ? ours.loops : List.of();
+            }
+        });
+    }
+
     private final String name;
     private final Clock clock;
     private final InstantSource wallClock;
     private final Reactor[] reactors;
+    private final List<ReactorLoop> loops;
     private final @Nullable Watchdog watchdog;
     private final Lifecycle lifecycle = new Lifecycle(this);
     private final CountDownLatch running;
@@ -68,6 +80,8 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
             throw e;
         }
         this.reactors = all.toArray(Reactor[]::new);
+        this.loops =
+                all.stream().map(reactor -> new ReactorLoop(reactor, clock)).toList();
         this.running = new CountDownLatch(reactors.length);
         this.watchdog = settings.engine.watchdogOf(name, List.copyOf(all));
         for (Reactor reactor : reactors) {

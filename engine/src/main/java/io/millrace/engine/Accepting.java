@@ -1,0 +1,163 @@
+package io.millrace.engine;
+
+import io.millrace.net.TcpListener;
+import io.millrace.net.TcpStream;
+import io.millrace.poll.Interest;
+import io.millrace.poll.Trigger;
+import io.millrace.sys.Errno;
+import io.millrace.sys.ErrnoException;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Accepts on a reactor: {@value #ACCEPTS} connections a turn, then the others get their turn.
+ *
+ * <p><b>Out of descriptors.</b> The edge that told of a connection is spent, and no new one comes for it. So a spare descriptor is kept: it is given up, the
+ * connection is accepted with it and closed, so that the peer learns at once and the queue gets shorter, and the spare is taken again. Then it waits
+ * for an alarm and tries on. It never spins, and needs no new connection to recover (mill-11).
+ */
+final class Accepting implements Owner, Runnable, AutoCloseable {
+    private static final int ACCEPTS = 64;
+    private static final long RETRY_NANOS = 50_000_000;
+
+    private final ReactorLoop loop;
+    private final TcpListener listener;
+    private final Consumer<TcpStream> accepted;
+    private final Consumer<IOException> failed;
+    private boolean queued;
+    private boolean waiting;
+    private boolean closed;
+    private @Nullable InputStream spare;
+
+    Accepting(ReactorLoop loop, TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed) {
+        this.loop = loop;
+        this.listener = listener;
+        this.accepted = accepted;
+        this.failed = failed;
+        takeSpare();
+    }
+
+    void register() {
+        loop.reactor.register(listener, 0, this, Interest.READABLE, Trigger.EDGE);
+    }
+
+    @Override
+    public void signalled(int bits) {
+        if (!queued) {
+            queued = true;
+            loop.reactor.add(this, Priority.NORMAL);
+        }
+    }
+
+    @Override
+    public void run() {
+        queued = false;
+        if (!closed && !waiting && accept(ACCEPTS)) {
+            signalled(0);
+        }
+    }
+
+    /** False if there is nobody more, or it must wait; true if the number was reached. */
+    private boolean accept(int atMost) {
+        try {
+            for (int i = 0; i < atMost; i++) {
+                TcpStream stream = listener.accept();
+                if (stream == null) {
+                    return false;
+                }
+                accepted.accept(stream);
+            }
+            return true;
+        } catch (IOException e) {
+            if (closed) {
+                return false;
+            }
+            failed.accept(e);
+            if (isOutOfDescriptors(e)) {
+                turnAway();
+            }
+            retryLater();
+            return false;
+        }
+    }
+
+    private static boolean isOutOfDescriptors(IOException e) {
+        return e instanceof ErrnoException errno
+                ? errno.is(Errno.EMFILE) || errno.is(Errno.ENFILE)
+                : String.valueOf(e.getMessage()).contains("Too many open files");
+    }
+
+    /** Closes the connection that waits first, by means of the spare. */
+    private void turnAway() {
+        InputStream given = spare;
+        if (given == null) {
+            return;
+        }
+        spare = null;
+        try {
+            given.close();
+            TcpStream stream = listener.accept();
+            if (stream != null) {
+                stream.close();
+            }
+        } catch (IOException e) {
+            // Another thread took the descriptor meanwhile. The alarm tries again.
+        }
+        takeSpare();
+    }
+
+    private void takeSpare() {
+        try {
+            spare = new FileInputStream("/dev/null");
+        } catch (IOException e) {
+            spare = null; // Then those who wait stay in the kernel's queue until the alarm.
+        }
+    }
+
+    private void retryLater() {
+        if (!waiting) {
+            waiting = true;
+            loop.schedule(RETRY_NANOS, fired -> {
+                waiting = false;
+                if (spare == null) {
+                    takeSpare();
+                }
+                if (fired) {
+                    run();
+                }
+            });
+        }
+    }
+
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        // What has arrived would be reset by the close of the listener.
+        accept(Integer.MAX_VALUE);
+        closed = true;
+        try {
+            loop.reactor.poll.deregister(listener);
+        } catch (IllegalStateException e) {
+            // The listener was closed before.
+        }
+        InputStream given = spare;
+        spare = null;
+        if (given != null) {
+            try {
+                given.close();
+            } catch (IOException e) {
+                Failures.log("giving up the spare descriptor of " + this, e);
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "accepting on " + listener;
+    }
+}

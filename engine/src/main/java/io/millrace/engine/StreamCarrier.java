@@ -1,0 +1,207 @@
+package io.millrace.engine;
+
+import io.millrace.engine.transport.StreamTransport;
+import io.millrace.engine.transport.TransportHandler;
+import io.millrace.net.ByteStream;
+import io.millrace.net.Io;
+import io.millrace.poll.Interest;
+import io.millrace.poll.Trigger;
+import io.millrace.sys.Bits;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/**
+ * A connection on a reactor with a readiness backend: the hottest code there is.
+ *
+ * <p>It is registered once, for both directions and edges, and never changed in the kernel; what it is not interested in at the moment is masked by fields of
+ * its own. A read that got fewer bytes than there was room for has drained the socket, and no second read asks again; unless the kernel said that there is an
+ * end or an error, which that short read would have hidden for ever (mill-8). A connection that sends without end is read {@value #READS} times in a turn, and
+ * then goes behind the others.
+ */
+final class StreamCarrier implements StreamTransport, Owner, Runnable {
+    private static final int READS = 16;
+
+    private final ReactorLoop loop;
+    private final Reactor reactor;
+    private final ByteStream stream;
+    private final TransportHandler handler;
+    private final int bufferSize;
+
+    /** What has become ready and was not looked at; and whether it is in the run queue for that. */
+    private int pending;
+
+    private boolean queued;
+
+    private boolean connecting;
+    /** There may be something to read, and no read has found otherwise. */
+    private boolean readable;
+    /** There is an end or an error behind what can be read. */
+    private boolean ending;
+
+    private boolean paused;
+    private boolean inputEnded;
+    /** A send was refused, and the handler waits to be told. */
+    private boolean full;
+
+    private boolean closed;
+
+    StreamCarrier(ReactorLoop loop, ByteStream stream, TransportHandler handler, int bufferSize) {
+        this.loop = loop;
+        this.reactor = loop.reactor;
+        this.stream = stream;
+        this.handler = handler;
+        this.bufferSize = bufferSize;
+        this.connecting = !stream.isConnected();
+    }
+
+    void register() {
+        reactor.register(stream, 0, this, Interest.READ_WRITE, Trigger.EDGE);
+    }
+
+    @Override
+    public void signalled(int bits) {
+        pending |= bits;
+        queue();
+    }
+
+    private void queue() {
+        if (!queued) {
+            queued = true;
+            reactor.add(this, Priority.NORMAL);
+        }
+    }
+
+    @Override
+    public void run() {
+        queued = false;
+        int bits = pending;
+        pending = 0;
+        if (closed) {
+            return;
+        }
+        try {
+            if (connecting && !finishConnect()) {
+                return;
+            }
+            if ((bits & (Bits.READABLE | Bits.READ_CLOSED | Bits.ERROR)) != 0) {
+                readable = true;
+                ending |= (bits & (Bits.READ_CLOSED | Bits.ERROR)) != 0;
+            }
+            if (full && (bits & (Bits.WRITABLE | Bits.WRITE_CLOSED | Bits.ERROR)) != 0) {
+                full = false;
+                handler.writable();
+            }
+            if (readable) {
+                read();
+            }
+        } catch (IOException e) {
+            fail(e);
+        }
+    }
+
+    private boolean finishConnect() throws IOException {
+        if (!stream.finishConnect()) {
+            return false;
+        }
+        connecting = false;
+        handler.connected();
+        return !closed;
+    }
+
+    private void read() throws IOException {
+        for (int i = 0; i < READS; i++) {
+            if (paused || closed || inputEnded) {
+                return;
+            }
+            ByteBuffer buffer = loop.buffer(bufferSize);
+            int got = stream.tryRead(buffer);
+            if (got == Io.WOULD_BLOCK) {
+                readable = false;
+                return;
+            }
+            if (got == Io.EOF) {
+                readable = false;
+                inputEnded = true;
+                handler.endOfInput();
+                return;
+            }
+            if (got < bufferSize && !ending) {
+                readable = false;
+            }
+            handler.received(buffer.flip());
+            if (!readable) {
+                return;
+            }
+        }
+        queue();
+    }
+
+    private void fail(IOException cause) {
+        if (!closed) {
+            close();
+            handler.failed(cause);
+        }
+    }
+
+    @Override
+    public boolean send(ByteBuffer[] buffers, int first, int count) throws IOException {
+        if (full) {
+            return false;
+        }
+        int at = first;
+        int end = first + count;
+        for (; ; ) {
+            while (at < end && !buffers[at].hasRemaining()) {
+                at++;
+            }
+            if (at == end) {
+                return true;
+            }
+            int sent = at + 1 == end ? stream.tryWrite(buffers[at]) : stream.tryWrite(buffers, at, end - at);
+            if (sent == Io.WOULD_BLOCK) {
+                full = true;
+                return false;
+            }
+        }
+    }
+
+    @Override
+    public void closeOutput() {
+        try {
+            stream.shutdownOutput();
+        } catch (IOException e) {
+            // It is broken already: a read will say so.
+        }
+    }
+
+    @Override
+    public void pause() {
+        paused = true;
+    }
+
+    @Override
+    public void resume() {
+        paused = false;
+        if (readable && !closed) {
+            queue();
+        }
+    }
+
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            stream.close();
+        }
+    }
+
+    @Override
+    public boolean isClosed() {
+        return closed;
+    }
+
+    @Override
+    public String toString() {
+        return handler + " on " + stream;
+    }
+}

@@ -1,0 +1,38 @@
+package io.millrace.engine.transport;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/** One connection, as its owner moves it. On its loop only. */
+public interface StreamTransport {
+    /**
+     * Gives bytes to the system, of several buffers in their order, as many as it takes now; their positions advance. If something is left, {@link
+     * TransportHandler#writable} comes.
+     *
+     * @param buffers in their order
+     * @param first the index of the first
+     * @param count how many of them
+     * @return true if all was taken
+     * @throws IOException if the connection is broken; the transport is closed
+     */
+    boolean send(ByteBuffer[] buffers, int first, int count) throws IOException;
+
+    /** Tells the peer that no more will come. */
+    void closeOutput();
+
+    /** No {@link TransportHandler#received} from now on, until {@link #resume}. */
+    void pause();
+
+    /** Undoes {@link #pause}. */
+    void resume();
+
+    /** Closes it at once. The handler is told nothing more. Idempotent. */
+    void close();
+
+    /**
+     * Whether it was closed.
+     *
+     * @return true from then on
+     */
+    boolean isClosed();
+}

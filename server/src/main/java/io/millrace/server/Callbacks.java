@@ -1,0 +1,90 @@
+package io.millrace.server;
+
+import io.millrace.engine.Dispatch;
+import io.millrace.engine.ObjectPool;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+
+/** Where the callbacks of a server's connections run: see {@link Dispatch}. */
+sealed interface Callbacks extends AutoCloseable {
+    /** Whether they run on the connection's loop, in the middle of what it does. */
+    boolean isOnLoop();
+
+    /** What bytes travel in to where callbacks run, if that is not the loop. */
+    ObjectPool<ByteBuffer> buffers();
+
+    /** For one connection: runs what it is given, one after the other. */
+    Serial serial(long id);
+
+    @Override
+    void close();
+
+    static Callbacks of(String name, ServerSettings settings) {
+        ObjectPool<ByteBuffer> buffers = ObjectPool.ofBuffers(settings.bufferSize, false);
+        return switch (settings.dispatch) {
+            case LOOP -> new OnLoop(buffers);
+            case POOL -> new OnThreads(pool(name, settings.workers), buffers);
+            case VIRTUAL -> new OnThreads(List.of(Executors.newVirtualThreadPerTaskExecutor()), buffers);
+        };
+    }
+
+    private static List<ExecutorService> pool(String name, int workers) {
+        List<ExecutorService> threads = new ArrayList<>();
+        for (int i = 0; i < workers; i++) {
+            threads.add(Executors.newSingleThreadExecutor(
+                    Thread.ofPlatform().daemon(true).name(name + "-worker-" + i).factory()));
+        }
+        return threads;
+    }
+
+    /** On the loop. */
+    record OnLoop(ObjectPool<ByteBuffer> buffers) implements Callbacks {
+        @Override
+        public boolean isOnLoop() {
+            return true;
+        }
+
+        @Override
+        public Serial serial(long id) {
+            return new Serial(Runnable::run);
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    /** On threads of ours, each connection always on the same; or on virtual ones. */
+    record OnThreads(List<ExecutorService> threads, ObjectPool<ByteBuffer> buffers) implements Callbacks {
+        @Override
+        public boolean isOnLoop() {
+            return false;
+        }
+
+        @Override
+        public Serial serial(long id) {
+            return new Serial(threads.get((int) (id % threads.size())));
+        }
+
+        @Override
+        public void close() {
+            threads.forEach(ExecutorService::shutdown);
+            boolean interrupted = false;
+            for (ExecutorService thread : threads) {
+                try {
+                    // A callback of ours may be what closes: it must not wait for itself for ever.
+                    boolean ended = thread.awaitTermination(5, TimeUnit.SECONDS);
+                    assert ended || !thread.isTerminated();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

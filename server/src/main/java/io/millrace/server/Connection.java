@@ -1,0 +1,111 @@
+package io.millrace.server;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection of a {@link TcpServer} or a {@link TcpClient}.
+ *
+ * <p><b>Sending.</b> Bytes go out in the order of the calls. What is sent inside the connection's own callback, on its loop, is gathered and handed to the system once,
+ * when the callback returns; the buffer must not change until then. What is sent elsewhere is copied before the call returns. What the system does not take
+ * at once waits in the connection's queue.
+ *
+ * <p><b>Back pressure.</b> While more waits than the high-water mark, the connection is not read, so that a peer that does not read cannot have the queue grow
+ * by its requests; when it has fallen to the low one, it is read again and {@link ConnectionHandler#onWritable} is called. Above the limit the connection is closed.
+ *
+ * <p><b>Threads.</b> Any. After close nothing of it is kept.
+ */
+public sealed interface Connection permits StreamConnection {
+    /**
+     * Its number: unique in its server or client, and never used again.
+     *
+     * @return positive
+     */
+    long id();
+
+    /**
+     * Our end.
+     *
+     * @return the local address
+     */
+    InetSocketAddress localAddress();
+
+    /**
+     * The peer's end.
+     *
+     * @return the remote address
+     */
+    InetSocketAddress remoteAddress();
+
+    /**
+     * Sends bytes.
+     *
+     * @param data from its position to its limit
+     * @return whether they were taken
+     */
+    SendResult send(ByteBuffer data);
+
+    /**
+     * Sends text as UTF-8.
+     *
+     * @param text any
+     * @return whether it was taken
+     */
+    default SendResult send(String text) {
+        return send(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    /**
+     * How many bytes wait to be taken by the system.
+     *
+     * @return a gauge
+     */
+    long queuedBytes();
+
+    /** Reads no more until {@link #resumeReads}: the peer's bytes stay in the kernel, and then with the peer. */
+    void pauseReads();
+
+    /** Undoes {@link #pauseReads}. */
+    void resumeReads();
+
+    /** Sends what waits, and then tells the peer that no more will come; it can still send. */
+    void closeOutput();
+
+    /** Sends what waits, and then closes. A peer that does not take it is waited for until the write timeout. Idempotent. */
+    void close();
+
+    /** Closes at once; what waits is lost. Idempotent. */
+    void abort();
+
+    /**
+     * Whether it was closed, or is being closed.
+     *
+     * @return true from then on
+     */
+    boolean isClosed();
+
+    /**
+     * Closes the connection when nothing was received or sent for that long.
+     *
+     * @param timeout zero for never
+     */
+    void setIdleTimeout(Duration timeout);
+
+    /**
+     * What the user attached.
+     *
+     * @return null at first
+     */
+    @Nullable
+    Object attachment();
+
+    /**
+     * Attaches something of the user's.
+     *
+     * @param attachment anything
+     */
+    void setAttachment(@Nullable Object attachment);
+}

@@ -1,0 +1,142 @@
+package io.millrace.server;
+
+import io.millrace.engine.transport.TransportLoop;
+import java.nio.ByteBuffer;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/** The connections of a server or client, and what they count together. */
+final class Connections implements ServerContext, StreamConnection.Keeper {
+    private final ConcurrentHashMap<Long, StreamConnection> present = new ConcurrentHashMap<>();
+    private final AtomicLong ids = new AtomicLong();
+    private final LongAdder bytesIn = new LongAdder();
+    private final LongAdder bytesOut = new LongAdder();
+    private final LongAdder ended = new LongAdder();
+    private final Runnable whenEmpty;
+
+    Connections(Runnable whenEmpty) {
+        this.whenEmpty = whenEmpty;
+    }
+
+    long nextId() {
+        return ids.incrementAndGet();
+    }
+
+    void add(StreamConnection connection) {
+        present.put(connection.id(), connection);
+    }
+
+    @Override
+    public void isOver(StreamConnection connection) {
+        if (present.remove(connection.id(), connection)) {
+            ended.increment();
+        }
+        if (present.isEmpty()) {
+            whenEmpty.run();
+        }
+    }
+
+    @Override
+    public void received(int bytes) {
+        bytesIn.add(bytes);
+    }
+
+    @Override
+    public void sent(long bytes) {
+        bytesOut.add(bytes);
+    }
+
+    int size() {
+        return present.size();
+    }
+
+    long opened() {
+        return ids.get();
+    }
+
+    long bytesReceived() {
+        return bytesIn.sum();
+    }
+
+    long bytesSent() {
+        return bytesOut.sum();
+    }
+
+    @Override
+    public SendResult send(long id, ByteBuffer data) {
+        StreamConnection connection = present.get(id);
+        return connection == null ? SendResult.UNKNOWN : connection.send(data);
+    }
+
+    @Override
+    public int broadcast(ByteBuffer data) {
+        ByteBuffer shared = WriteQueue.copy(data).asReadOnlyBuffer();
+        int taken = 0;
+        IdentityHashMap<TransportLoop, Batch> batches = new IdentityHashMap<>();
+        for (StreamConnection connection : present.values()) {
+            if (!connection.isClosed()) {
+                batches.computeIfAbsent(connection.loop(), loop -> new Batch(shared))
+                        .add(connection);
+                taken++;
+            }
+        }
+        batches.forEach((loop, batch) -> {
+            try {
+                loop.execute(batch);
+            } catch (RejectedExecutionException e) {
+                // That loop has ended, and its connections with it.
+            }
+        });
+        return taken;
+    }
+
+    @Override
+    public boolean close(long id) {
+        StreamConnection connection = present.get(id);
+        if (connection == null) {
+            return false;
+        }
+        connection.close();
+        return true;
+    }
+
+    @Override
+    public @Nullable Connection connection(long id) {
+        return present.get(id);
+    }
+
+    @Override
+    public Collection<StreamConnection> connections() {
+        return Collections.unmodifiableCollection(present.values());
+    }
+
+    @Override
+    public String toString() {
+        return present.size() + " connections";
+    }
+
+    /** A broadcast to the connections of one loop: one hand-over, and each gets a view of the same bytes. */
+    private static final class Batch implements Runnable {
+        private final ByteBuffer shared;
+        private final java.util.ArrayList<StreamConnection> to = new java.util.ArrayList<>();
+
+        Batch(ByteBuffer shared) {
+            this.shared = shared;
+        }
+
+        void add(StreamConnection connection) {
+            to.add(connection);
+        }
+
+        @Override
+        public void run() {
+            to.forEach(connection -> connection.sendShared(shared.duplicate()));
+        }
+    }
+}

@@ -1,0 +1,312 @@
+package io.millrace.server;
+
+import io.millrace.engine.AlarmCallback;
+import io.millrace.engine.AlarmKey;
+import io.millrace.engine.Priority;
+import io.millrace.engine.ReadinessDescriptor;
+import io.millrace.engine.ReadinessEventManager;
+import io.millrace.engine.transport.StreamTransport;
+import io.millrace.engine.transport.TransportHandler;
+import io.millrace.engine.transport.TransportLoop;
+import io.millrace.net.ByteStream;
+import io.millrace.net.Io;
+import io.millrace.net.Net;
+import io.millrace.net.TcpListener;
+import io.millrace.net.TcpStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A loop on a manager that is not ours, by its public face alone: descriptors that tell when they are ready (grpc-16). Such a manager may have any number of threads and
+ * call from any of them; so all that belongs to the loop goes through one {@link Serial}, and a turn is one task of it.
+ */
+final class DescriptorLoop implements TransportLoop {
+    private final ReadinessEventManager manager;
+    private final Serial turns;
+    private final ArrayDeque<Runnable> endOfTurn = new ArrayDeque<>();
+    private volatile @Nullable Thread running;
+
+    DescriptorLoop(ReadinessEventManager manager) {
+        this.manager = manager;
+        this.turns = new Serial(manager);
+    }
+
+    @Override
+    public Net net() {
+        return Net.standard();
+    }
+
+    @Override
+    public String backend() {
+        return "of " + manager;
+    }
+
+    @Override
+    @SuppressWarnings("ReferenceEquality") // a thread is itself
+    public boolean inLoop() {
+        return running == Thread.currentThread();
+    }
+
+    @Override
+    public long now() {
+        return manager.clock().nanoTime();
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        turns.execute(() -> turn(task));
+    }
+
+    private void turn(Runnable task) {
+        running = Thread.currentThread();
+        try {
+            runSafely(task);
+            for (int left = endOfTurn.size(); left > 0; left--) {
+                Runnable next = endOfTurn.poll();
+                if (next != null) {
+                    runSafely(next);
+                }
+            }
+            if (!endOfTurn.isEmpty()) {
+                execute(() -> {});
+            }
+        } finally {
+            running = null;
+        }
+    }
+
+    private static void runSafely(Runnable task) {
+        try {
+            task.run();
+        } catch (RuntimeException | Error e) {
+            System.getLogger("io.millrace").log(System.Logger.Level.ERROR, task + " failed", e);
+        }
+    }
+
+    @Override
+    public AlarmKey schedule(long delayNanos, AlarmCallback callback) {
+        return manager.schedule(
+                manager.clock().nanoTime() + delayNanos,
+                fired -> {
+                    if (fired) {
+                        execute(() -> callback.alarm(true));
+                    } else if (inLoop()) {
+                        callback.alarm(false);
+                    } else {
+                        execute(() -> callback.alarm(false));
+                    }
+                },
+                Priority.NORMAL);
+    }
+
+    @Override
+    public void cancel(AlarmKey key) {
+        manager.cancel(key);
+    }
+
+    @Override
+    public void atEndOfTurn(Runnable what) {
+        endOfTurn.add(what);
+    }
+
+    @Override
+    public StreamTransport attach(ByteStream stream, TransportHandler handler, int bufferSize) {
+        Carrier carrier = new Carrier(stream, handler, bufferSize);
+        carrier.start();
+        return carrier;
+    }
+
+    @Override
+    public AutoCloseable accept(TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed) {
+        ReadinessDescriptor descriptor = manager.register(listener);
+        new Acceptor(descriptor, listener, accepted, failed).arm();
+        return () -> manager.delete(descriptor);
+    }
+
+    /** Accepts until would-block, then asks to be told again. */
+    private final class Acceptor {
+        private static final long RETRY_NANOS = 50_000_000;
+
+        private final ReadinessDescriptor descriptor;
+        private final TcpListener listener;
+        private final Consumer<TcpStream> accepted;
+        private final Consumer<IOException> failed;
+
+        Acceptor(
+                ReadinessDescriptor descriptor,
+                TcpListener listener,
+                Consumer<TcpStream> accepted,
+                Consumer<IOException> failed) {
+            this.descriptor = descriptor;
+            this.listener = listener;
+            this.accepted = accepted;
+            this.failed = failed;
+        }
+
+        void arm() {
+            if (!descriptor.isClosed()) {
+                descriptor.notifyWhenReadable(() -> execute(this::accept));
+            }
+        }
+
+        private void accept() {
+            try {
+                for (TcpStream stream = listener.accept(); stream != null; stream = listener.accept()) {
+                    accepted.accept(stream);
+                }
+                arm();
+            } catch (IOException e) {
+                if (!descriptor.isClosed()) {
+                    failed.accept(e);
+                    schedule(RETRY_NANOS, fired -> accept());
+                }
+            }
+        }
+    }
+
+    /** A connection on a descriptor: reads when it is told, and asks again. */
+    private final class Carrier implements StreamTransport {
+        private final ByteStream stream;
+        private final TransportHandler handler;
+        private final ByteBuffer buffer;
+        private final ReadinessDescriptor descriptor;
+        private boolean connecting;
+        private boolean paused;
+        private boolean reading;
+        private boolean full;
+        private boolean ended;
+        private boolean closed;
+
+        Carrier(ByteStream stream, TransportHandler handler, int bufferSize) {
+            this.stream = stream;
+            this.handler = handler;
+            this.buffer = ByteBuffer.allocate(bufferSize);
+            this.connecting = !stream.isConnected();
+            this.descriptor = manager.register(stream);
+        }
+
+        void start() {
+            if (connecting) {
+                descriptor.notifyWhenWritable(() -> execute(this::finishConnect));
+            } else {
+                armRead();
+            }
+        }
+
+        private void finishConnect() {
+            if (closed) {
+                return;
+            }
+            try {
+                if (!stream.finishConnect()) {
+                    descriptor.notifyWhenWritable(() -> execute(this::finishConnect));
+                    return;
+                }
+            } catch (IOException e) {
+                fail(e);
+                return;
+            }
+            connecting = false;
+            handler.connected();
+            armRead();
+        }
+
+        private void armRead() {
+            if (!closed && !paused && !ended && !reading) {
+                reading = true;
+                descriptor.notifyWhenReadable(() -> execute(this::read));
+            }
+        }
+
+        private void read() {
+            reading = false;
+            try {
+                while (!closed && !paused) {
+                    int got = stream.tryRead(buffer.clear());
+                    if (got == Io.WOULD_BLOCK) {
+                        armRead();
+                        return;
+                    }
+                    if (got == Io.EOF) {
+                        ended = true;
+                        handler.endOfInput();
+                        return;
+                    }
+                    handler.received(buffer.flip());
+                }
+            } catch (IOException e) {
+                fail(e);
+            }
+        }
+
+        private void fail(IOException cause) {
+            if (!closed) {
+                close();
+                handler.failed(cause);
+            }
+        }
+
+        @Override
+        public boolean send(ByteBuffer[] buffers, int first, int count) throws IOException {
+            for (int i = first; i < first + count && !full; i++) {
+                while (buffers[i].hasRemaining() && !full) {
+                    if (stream.tryWrite(buffers[i]) == Io.WOULD_BLOCK) {
+                        full = true;
+                        descriptor.notifyWhenWritable(() -> execute(this::writable));
+                    }
+                }
+            }
+            return !full;
+        }
+
+        private void writable() {
+            full = false;
+            if (!closed) {
+                handler.writable();
+            }
+        }
+
+        @Override
+        public void closeOutput() {
+            try {
+                stream.shutdownOutput();
+            } catch (IOException e) {
+                // It is broken already: a read will say so.
+            }
+        }
+
+        @Override
+        public void pause() {
+            paused = true;
+        }
+
+        @Override
+        public void resume() {
+            if (paused) {
+                paused = false;
+                // Not armed: there may be bytes that were there before, of which nobody tells again.
+                if (!reading && !ended) {
+                    reading = true;
+                    execute(this::read);
+                }
+            }
+        }
+
+        @Override
+        public void close() {
+            if (!closed) {
+                closed = true;
+                manager.delete(descriptor);
+                stream.close();
+            }
+        }
+
+        @Override
+        public boolean isClosed() {
+            return closed;
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package io.millrace.server;
+
+import java.nio.ByteBuffer;
+import java.util.Collection;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A server's connections, by their ids. From any thread. After the server is closed it has none, and keeps nothing.
+ */
+public interface ServerContext {
+    /**
+     * Sends bytes to one connection: as {@link Connection#send}.
+     *
+     * @param id of the connection
+     * @param data from its position to its limit
+     * @return whether they were taken
+     */
+    SendResult send(long id, ByteBuffer data);
+
+    /**
+     * Sends the same bytes to every connection that is there now. They are copied once, and shared. One that cannot take them does not keep the others from it.
+     *
+     * @param data from its position to its limit
+     * @return how many connections took them
+     */
+    int broadcast(ByteBuffer data);
+
+    /**
+     * Closes one connection, after what waits has been sent.
+     *
+     * @param id of the connection
+     * @return false if there is none with this id
+     */
+    boolean close(long id);
+
+    /**
+     * One connection.
+     *
+     * @param id its number
+     * @return null if there is none with this id
+     */
+    @Nullable
+    Connection connection(long id);
+
+    /**
+     * All connections that are there now.
+     *
+     * @return a view that may change while it is looked at
+     */
+    Collection<? extends Connection> connections();
+}

@@ -1,0 +1,76 @@
+package io.millrace.server;
+
+import io.millrace.engine.Dispatch;
+import io.millrace.net.KeepAlive;
+import io.millrace.net.TcpStream;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** The settings that servers and clients share, while a builder gathers them. */
+final class ServerSettings {
+    static final int MAX_BUFFER = 1 << 24;
+
+    int bufferSize = 8_192;
+    long lowWater = 32 * 1024;
+    long highWater = 64 * 1024;
+    long limit = 64L * 1024 * 1024;
+    boolean noDelay = true;
+    private @Nullable KeepAlive keepAlive = KeepAlive.after(Duration.ofSeconds(60));
+    long idleNanos;
+    long writeNanos = 30_000_000_000L;
+    Dispatch dispatch = Dispatch.LOOP;
+    int workers = Runtime.getRuntime().availableProcessors();
+
+    void bufferSize(int bytes) {
+        this.bufferSize = inRange("the buffer size", bytes, 1, MAX_BUFFER);
+    }
+
+    void waterMarks(long low, long high, long most) {
+        if (low < 0 || high < low || most < high) {
+            throw new IllegalArgumentException(
+                    "water marks must be 0 <= low <= high <= limit, not " + low + ", " + high + ", " + most);
+        }
+        this.lowWater = low;
+        this.highWater = high;
+        this.limit = most;
+    }
+
+    void keepAlive(@Nullable KeepAlive times) {
+        this.keepAlive = times;
+    }
+
+    void idleTimeout(Duration timeout) {
+        this.idleNanos = nanos(timeout, "the idle timeout");
+    }
+
+    void writeTimeout(Duration timeout) {
+        this.writeNanos = nanos(timeout, "the write timeout");
+    }
+
+    void dispatch(Dispatch mode, int threads) {
+        this.dispatch = Objects.requireNonNull(mode, "mode");
+        this.workers = inRange("the number of workers", threads, 1, 1024);
+    }
+
+    /** Makes the settings real. */
+    void apply(TcpStream stream) throws IOException {
+        stream.setNoDelay(noDelay);
+        stream.setKeepAlive(keepAlive);
+    }
+
+    static long nanos(Duration timeout, String what) {
+        if (timeout.isNegative()) {
+            throw new IllegalArgumentException(what + " must not be negative, not " + timeout + "; zero is never");
+        }
+        return timeout.toSeconds() >= Long.MAX_VALUE / 4_000_000_000L ? Long.MAX_VALUE / 4 : timeout.toNanos();
+    }
+
+    static int inRange(String what, int value, int min, int max) {
+        if (value < min || value > max) {
+            throw new IllegalArgumentException(what + " must be from " + min + " to " + max + ", not " + value);
+        }
+        return value;
+    }
+}

@@ -1,0 +1,609 @@
+package io.millrace.server;
+
+import io.millrace.engine.AlarmKey;
+import io.millrace.engine.ObjectPool;
+import io.millrace.engine.Pooled;
+import io.millrace.engine.transport.StreamTransport;
+import io.millrace.engine.transport.TransportHandler;
+import io.millrace.engine.transport.TransportLoop;
+import io.millrace.net.TcpStream;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection, between its transport and its handler. Its state belongs to its loop; what other threads ask for is handed over.
+ *
+ * <h2>A byte's walk</h2>
+ *
+ * The transport reads into the loop's buffer and calls {@link #received}; the handler's {@code onData} sees that buffer. What it sends meanwhile is gathered by reference, and when
+ * it returns goes to the system in one call, before the buffer is used again. Only what the system refused is copied and waits in the {@link WriteQueue}. What is
+ * sent elsewhere is copied, and goes out at the end of the loop's turn.
+ *
+ * <h2>Ending</h2>
+ *
+ * <ol>
+ *   <li>{@code ending}: close was called; nothing more is taken, and what waits goes out.
+ *   <li>{@code over}: the transport is closed, the owner has forgotten the id, and {@code onDisconnect} is the last call.
+ * </ol>
+ */
+final class StreamConnection implements Connection, TransportHandler {
+    /** Who has connections: told when one is over, before its handler is. */
+    interface Keeper {
+        void isOver(StreamConnection connection);
+
+        void received(int bytes);
+
+        void sent(long bytes);
+    }
+
+    private final long id;
+    private final TransportLoop loop;
+    private final TcpStream stream;
+    private final ConnectionHandler handler;
+    private final ServerSettings settings;
+    private final Keeper keeper;
+    private final boolean onLoop;
+    private final Serial callbacks;
+    private final ObjectPool<ByteBuffer> buffers;
+    private final WriteQueue queue = new WriteQueue();
+    private final Runnable flush = this::flushAtEndOfTurn;
+    private final Runnable tellWritable = this::tellWritable;
+    private final InetSocketAddress remote;
+    private final InetSocketAddress local;
+
+    private volatile @Nullable Object attachment;
+    private volatile boolean ending;
+    private volatile boolean outputEnding;
+    /** Somebody was told that too much waits, and must be told when it does not. */
+    private volatile boolean owesWritable;
+
+    /** Bytes handed over by other threads that have not reached the queue; and those in the queue. */
+    private final AtomicLong waiting = new AtomicLong();
+
+    // ---- The loop's ----
+    private @Nullable StreamTransport transport;
+    private boolean over;
+    private boolean inCallback;
+    private boolean flushing;
+    private boolean aboveHigh;
+    private boolean pausedByUser;
+    private boolean pausedByBacklog;
+    private boolean outputEnded;
+    private boolean aborting;
+    private long backlog;
+    private long lastActivity;
+    private long lastProgress;
+    private long idleNanos;
+    private @Nullable AlarmKey idleAlarm;
+    private @Nullable AlarmKey writeAlarm;
+
+    StreamConnection(
+            long id,
+            TransportLoop loop,
+            TcpStream stream,
+            ConnectionHandler handler,
+            ServerSettings settings,
+            Callbacks callbacks,
+            Keeper keeper)
+            throws IOException {
+        this.id = id;
+        this.loop = loop;
+        this.stream = stream;
+        this.handler = handler;
+        this.settings = settings;
+        this.keeper = keeper;
+        this.onLoop = callbacks.isOnLoop();
+        this.callbacks = callbacks.serial(id);
+        this.buffers = callbacks.buffers();
+        this.remote = stream.remoteAddress();
+        this.local = stream.localAddress();
+        this.idleNanos = settings.idleNanos;
+    }
+
+    /** On the loop: the handler is told, and from then on of all that comes. */
+    void open() {
+        lastActivity = loop.now();
+        transport = loop.attach(stream, this, settings.bufferSize);
+        if (stream.isConnected()) {
+            connected();
+        }
+    }
+
+    @Override
+    public void connected() {
+        if (idleNanos > 0) {
+            watchIdle();
+        }
+        call(() -> handler.onConnect(this));
+    }
+
+    // ---- Calls of the handler ----
+
+    /** A call that may throw. */
+    private interface Call {
+        void run() throws Exception;
+    }
+
+    /** Calls the handler, here or elsewhere. */
+    private void call(Call what) {
+        if (onLoop) {
+            callHere(what);
+        } else {
+            callbacks.execute(() -> callSafely(what));
+        }
+    }
+
+    /** On the loop: what is sent meanwhile is gathered, and flushed afterwards. */
+    private void callHere(Call what) {
+        boolean outer = inCallback;
+        inCallback = true;
+        callSafely(what);
+        inCallback = outer;
+        if (!outer) {
+            afterCallback();
+        }
+    }
+
+    /** What was sent goes out, what is left becomes ours, and what was asked for meanwhile is done. */
+    private void afterCallback() {
+        if (aborting) {
+            finish(null);
+            return;
+        }
+        flush();
+        if (!queue.isEmpty()) {
+            queue.own();
+        }
+    }
+
+    private void callSafely(Call what) {
+        try {
+            what.run();
+        } catch (Exception | Error e) {
+            if (e instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
+            tellError(e);
+        }
+    }
+
+    private void tellError(Throwable failure) {
+        try {
+            handler.onError(this, failure);
+        } catch (RuntimeException | Error e) {
+            e.addSuppressed(failure);
+            System.getLogger("io.millrace").log(System.Logger.Level.ERROR, "onError of " + this + " failed", e);
+        }
+    }
+
+    // ---- What the transport tells ----
+
+    @Override
+    public void received(ByteBuffer data) {
+        lastActivity = loop.now();
+        keeper.received(data.remaining());
+        if (onLoop) {
+            deliverHere(data);
+        } else {
+            Pooled<ByteBuffer> copy = buffers.acquire();
+            int size = data.remaining();
+            copy.get().clear().put(data).flip();
+            backlog += size;
+            pauseOrResume();
+            callbacks.execute(() -> {
+                try (copy) {
+                    callSafely(() -> handler.onData(this, copy.get()));
+                }
+                onLoop(() -> {
+                    backlog -= size;
+                    pauseOrResume();
+                });
+            });
+        }
+    }
+
+    /** As {@link #callHere}, without an object for the call: this is the hot path. */
+    private void deliverHere(ByteBuffer data) {
+        inCallback = true;
+        try {
+            handler.onData(this, data);
+        } catch (Exception | Error e) {
+            tellError(e);
+        }
+        inCallback = false;
+        if (!queue.isEmpty() || ending || outputEnding) {
+            afterCallback();
+        }
+    }
+
+    @Override
+    public void endOfInput() {
+        call(() -> handler.onEndOfInput(this));
+    }
+
+    @Override
+    public void writable() {
+        flush();
+    }
+
+    @Override
+    public void failed(IOException cause) {
+        if (!over) {
+            finish(cause);
+        }
+    }
+
+    // ---- Sending ----
+
+    @Override
+    public SendResult send(ByteBuffer data) {
+        if (loop.inLoop() && (onLoop || inCallback)) {
+            return sendHere(data);
+        }
+        return handOver(WriteQueue.copy(data));
+    }
+
+    private SendResult sendHere(ByteBuffer data) {
+        if (ending || over || outputEnding) {
+            return SendResult.CLOSED;
+        }
+        if (!data.hasRemaining()) {
+            return result(queue.bytes());
+        }
+        if (inCallback) {
+            // The position is the caller's to see moved when this returns, the bytes are read later.
+            queue.addBorrowed(data.duplicate());
+            data.position(data.limit());
+        } else {
+            queue.addOwned(WriteQueue.copy(data));
+            data.position(data.limit());
+            flushLater();
+        }
+        return result(queue.bytes());
+    }
+
+    /** Bytes that nobody changes any more, from any thread. */
+    SendResult handOver(ByteBuffer data) {
+        if (ending || outputEnding) {
+            return SendResult.CLOSED;
+        }
+        int size = data.remaining();
+        // Before it is handed over: so the flush that sends it knows what was promised.
+        SendResult result = result(waiting.addAndGet(size) + queue.bytes());
+        try {
+            loop.execute(() -> {
+                waiting.addAndGet(-size);
+                sendShared(data);
+            });
+        } catch (RejectedExecutionException e) {
+            return SendResult.CLOSED;
+        }
+        return result;
+    }
+
+    /** On the loop: bytes that nobody changes any more. */
+    void sendShared(ByteBuffer data) {
+        if (!over && !outputEnded) {
+            queue.addOwned(data);
+            flushLater();
+        }
+    }
+
+    private SendResult result(long bytes) {
+        if (bytes <= settings.highWater) {
+            return SendResult.QUEUED;
+        }
+        owesWritable = true;
+        return SendResult.ABOVE_HIGH_WATER;
+    }
+
+    private void flushLater() {
+        if (!flushing) {
+            flushing = true;
+            loop.atEndOfTurn(flush);
+        }
+    }
+
+    private void flushAtEndOfTurn() {
+        flushing = false;
+        flush();
+    }
+
+    private void flush() {
+        StreamTransport to = transport;
+        if (over || to == null) {
+            return;
+        }
+        long before = queue.bytes();
+        boolean empty;
+        try {
+            empty = queue.isEmpty() || queue.flush(to);
+        } catch (IOException e) {
+            finish(e);
+            return;
+        }
+        long sent = before - queue.bytes();
+        if (sent > 0) {
+            lastActivity = loop.now();
+            lastProgress = lastActivity;
+            keeper.sent(sent);
+        }
+        afterFlush(to, empty);
+    }
+
+    private void afterFlush(StreamTransport to, boolean empty) {
+        if (empty && ending) {
+            finish(null);
+            return;
+        }
+        if (empty && outputEnding && !outputEnded) {
+            outputEnded = true;
+            to.closeOutput();
+        }
+        long bytes = queue.bytes();
+        if (!empty) {
+            watchWrites();
+        }
+        if (bytes > settings.limit) {
+            finish(new IOException("closed " + this + ": " + bytes + " bytes wait to be sent, more than the limit of "
+                    + settings.limit + "; the peer does not read, so send less or raise the limit"));
+        } else if (bytes > settings.highWater) {
+            aboveHigh = true;
+            pauseOrResume();
+        } else if (bytes <= settings.lowWater) {
+            if (aboveHigh) {
+                aboveHigh = false;
+                pauseOrResume();
+            }
+            if (owesWritable) {
+                owesWritable = false;
+                // Not from here: a handler that sends on would come back here, and deeper each time.
+                loop.atEndOfTurn(tellWritable);
+            }
+        }
+    }
+
+    private void tellWritable() {
+        if (!ending) {
+            call(() -> handler.onWritable(this));
+        }
+    }
+
+    @Override
+    public long queuedBytes() {
+        return waiting.get() + queue.bytes();
+    }
+
+    // ---- Reading or not ----
+
+    private void pauseOrResume() {
+        pausedByBacklog = backlog > 4L * settings.bufferSize;
+        StreamTransport to = transport;
+        if (to == null) {
+            return;
+        }
+        if (pausedByUser || pausedByBacklog || aboveHigh) {
+            to.pause();
+        } else {
+            to.resume();
+        }
+    }
+
+    @Override
+    public void pauseReads() {
+        onLoop(() -> {
+            pausedByUser = true;
+            pauseOrResume();
+        });
+    }
+
+    @Override
+    public void resumeReads() {
+        onLoop(() -> {
+            pausedByUser = false;
+            pauseOrResume();
+        });
+    }
+
+    private void onLoop(Runnable what) {
+        if (loop.inLoop()) {
+            what.run();
+        } else {
+            try {
+                loop.execute(what);
+            } catch (RejectedExecutionException e) {
+                // The loop has ended, and the connection with it.
+            }
+        }
+    }
+
+    // ---- Ending ----
+
+    @Override
+    public void closeOutput() {
+        onLoop(() -> {
+            outputEnding = true;
+            flushUnlessCalled();
+        });
+    }
+
+    /** After a callback it is done anyway. */
+    private void flushUnlessCalled() {
+        if (!inCallback) {
+            flush();
+        }
+    }
+
+    @Override
+    public void close() {
+        if (!ending) {
+            ending = true;
+            onLoop(this::flushUnlessCalled); // behind what this thread has handed over before
+        }
+    }
+
+    @Override
+    public void abort() {
+        ending = true;
+        onLoop(() -> {
+            aborting = true;
+            if (!inCallback) {
+                finish(null);
+            }
+        });
+    }
+
+    @Override
+    public boolean isClosed() {
+        return ending;
+    }
+
+    /** On the loop: it is over, for this reason if there is one. */
+    private void finish(@Nullable IOException cause) {
+        if (over) {
+            return;
+        }
+        over = true;
+        ending = true;
+        StreamTransport to = transport;
+        if (to != null) {
+            to.close();
+        } else {
+            stream.close();
+        }
+        queue.clear();
+        cancel(idleAlarm);
+        cancel(writeAlarm);
+        idleAlarm = null;
+        writeAlarm = null;
+        keeper.isOver(this);
+        if (cause != null) {
+            call(() -> handler.onError(this, cause));
+        }
+        call(() -> {
+            handler.onDisconnect(this);
+            attachment = null;
+        });
+    }
+
+    private void cancel(@Nullable AlarmKey alarm) {
+        if (alarm != null) {
+            loop.cancel(alarm);
+        }
+    }
+
+    // ---- Timeouts: an alarm that looks how late it really is, so that activity costs a store ----
+
+    private void watchIdle() {
+        watchIdle(idleNanos);
+    }
+
+    private void watchIdle(long nanos) {
+        idleAlarm = loop.schedule(nanos, fired -> {
+            idleAlarm = null;
+            if (!fired || over || idleNanos == 0) {
+                return;
+            }
+            long left = idleNanos - (loop.now() - lastActivity);
+            if (left <= 0) {
+                finish(new SocketTimeoutException("closed " + this + ": idle for " + idleNanos / 1_000_000 + " ms"));
+            } else {
+                watchIdle(left);
+            }
+        });
+    }
+
+    private void watchWrites() {
+        if (settings.writeNanos > 0 && writeAlarm == null) {
+            lastProgress = loop.now();
+            watchWrites(settings.writeNanos);
+        }
+    }
+
+    private void watchWrites(long nanos) {
+        writeAlarm = loop.schedule(nanos, fired -> {
+            writeAlarm = null;
+            if (!fired || over || queue.isEmpty()) {
+                return;
+            }
+            long left = settings.writeNanos - (loop.now() - lastProgress);
+            if (left <= 0) {
+                finish(new SocketTimeoutException("closed " + this + ": the peer took nothing for "
+                        + settings.writeNanos / 1_000_000 + " ms while " + queue.bytes() + " bytes wait"));
+            } else {
+                watchWrites(left);
+            }
+        });
+    }
+
+    @Override
+    public void setIdleTimeout(Duration timeout) {
+        long nanos = ServerSettings.nanos(timeout, "the idle timeout");
+        onLoop(() -> {
+            idleNanos = nanos;
+            cancel(idleAlarm);
+            idleAlarm = null;
+            if (nanos > 0 && !over) {
+                lastActivity = loop.now();
+                watchIdle();
+            }
+        });
+    }
+
+    // ---- Looking at it ----
+
+    TcpStream stream() {
+        return stream;
+    }
+
+    TransportLoop loop() {
+        return loop;
+    }
+
+    @Override
+    public long id() {
+        return id;
+    }
+
+    @Override
+    public InetSocketAddress localAddress() {
+        return local;
+    }
+
+    @Override
+    public InetSocketAddress remoteAddress() {
+        return remote;
+    }
+
+    @Override
+    public @Nullable Object attachment() {
+        return attachment;
+    }
+
+    @Override
+    public void setAttachment(@Nullable Object attachment) {
+        this.attachment = attachment;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return this == other;
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(id);
+    }
+
+    @Override
+    public String toString() {
+        return "connection " + id + " with " + remote;
+    }
+}

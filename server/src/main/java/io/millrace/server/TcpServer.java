@@ -1,0 +1,548 @@
+package io.millrace.server;
+
+import io.millrace.engine.Dispatch;
+import io.millrace.engine.EventManager;
+import io.millrace.engine.Reactors;
+import io.millrace.engine.transport.TransportLoop;
+import io.millrace.net.KeepAlive;
+import io.millrace.net.ListenOptions;
+import io.millrace.net.TcpListener;
+import io.millrace.net.TcpStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Accepts TCP connections and calls a handler.
+ *
+ * {@snippet :
+ * try (TcpServer server = TcpServer.listen(7007, (connection, data) -> connection.send(data))) {
+ *   System.in.read();
+ * }
+ * }
+ *
+ * <p><b>What it guarantees.</b> For each connection: {@code onConnect} first, {@code onDisconnect} exactly once and last, all calls one after the other, bytes in order in both
+ * directions. A handler that throws, a peer that vanishes and a peer that does not read harm nobody else. Memory is bounded: see {@link Connection}.
+ *
+ * <p><b>Loops.</b> It runs on the loops of an {@link EventManager}: the global one, one of yours, or one of its own. Where the kernel spreads connections over listeners
+ * of one port (SO_REUSEPORT) each loop accepts its own; else one accepts and they are assigned in turn. A connection stays with its loop.
+ *
+ * <p><b>Threads.</b> Any. Callbacks run where {@link Dispatch} says, on the connection's loop by default: then they must not block.
+ *
+ * <h2>Portability</h2>
+ * Everywhere. SO_REUSEPORT is used on Linux.
+ */
+public final class TcpServer implements AutoCloseable {
+    private final ConnectionHandler handler;
+    private final ServerSettings settings;
+    private final int maxConnections;
+    private final Loops loops;
+    private final Callbacks callbacks;
+    private final Connections connections = new Connections(this::isEmpty);
+    private final List<TcpListener> listeners = new ArrayList<>();
+    private final List<Runnable> stopAccepting = new ArrayList<>();
+    private final InetSocketAddress address;
+    private final AtomicBoolean closing = new AtomicBoolean();
+    private final CompletableFuture<ShutdownResult> result = new CompletableFuture<>();
+    private final CountDownLatch empty = new CountDownLatch(1);
+
+    private TcpServer(Builder builder, ConnectionHandler handler) throws IOException {
+        this.handler = handler;
+        this.settings = builder.settings;
+        this.maxConnections = builder.maxConnections;
+        this.loops = builder.loops();
+        this.callbacks = Callbacks.of("millrace-server", settings);
+        boolean started = false;
+        try {
+            this.address = listen(builder);
+            accept();
+            started = true;
+        } finally {
+            if (!started) {
+                listeners.forEach(TcpListener::close);
+                callbacks.close();
+                loops.close();
+            }
+        }
+    }
+
+    /**
+     * Starts a server with the defaults on a port of the loopback interface.
+     *
+     * @param port 0 for any
+     * @param handler for every connection
+     * @return a server that listens, the caller's to close
+     * @throws IOException if it cannot listen there
+     */
+    public static TcpServer listen(int port, ConnectionHandler handler) throws IOException {
+        return builder()
+                .address(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
+                .start(handler);
+    }
+
+    /**
+     * For other settings than the defaults.
+     *
+     * @return a builder
+     */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    // ---- Starting ----
+
+    private InetSocketAddress listen(Builder builder) throws IOException {
+        List<? extends TransportLoop> all = loops.all();
+        boolean spread = builder.reusePort
+                && all.size() > 1
+                && System.getProperty("os.name").startsWith("Linux");
+        ListenOptions options =
+                ListenOptions.standard().withBacklog(builder.backlog).withReusePort(spread || builder.sharePort);
+        TcpListener first = all.getFirst().net().listen(builder.address, options);
+        listeners.add(first);
+        if (spread) {
+            for (TransportLoop loop : all.subList(1, all.size())) {
+                listeners.add(loop.net().listen(first.localAddress(), options));
+            }
+        }
+        return first.localAddress();
+    }
+
+    /** On each loop that has a listener. Waits until all accept, so that who connects after this is served. */
+    private void accept() {
+        boolean spread = listeners.size() > 1;
+        List<CompletableFuture<?>> started = new ArrayList<>();
+        for (int i = 0; i < listeners.size(); i++) {
+            TcpListener listener = listeners.get(i);
+            TransportLoop loop = loops.all().get(i);
+            CompletableFuture<Void> done = new CompletableFuture<>();
+            started.add(done);
+            run(loop, () -> {
+                try {
+                    AutoCloseable accepting = loop.accept(
+                            listener, stream -> accepted(spread ? loop : loops.next(), stream), this::notAccepted);
+                    synchronized (stopAccepting) {
+                        stopAccepting.add(() -> run(loop, () -> stop(accepting, listener)));
+                    }
+                    done.complete(null);
+                } catch (RuntimeException | Error e) {
+                    done.completeExceptionally(e);
+                }
+            });
+        }
+        started.forEach(CompletableFuture::join);
+    }
+
+    private static void run(TransportLoop loop, Runnable what) {
+        if (loop.inLoop()) {
+            what.run();
+        } else {
+            loop.execute(what);
+        }
+    }
+
+    private static void stop(AutoCloseable accepting, TcpListener listener) {
+        try {
+            accepting.close();
+        } catch (Exception e) {
+            System.getLogger("io.millrace").log(System.Logger.Level.WARNING, "cannot stop accepting", e);
+        }
+        listener.close();
+    }
+
+    // ---- Connections ----
+
+    private void accepted(TransportLoop loop, TcpStream stream) {
+        if (connections.size() >= maxConnections) {
+            stream.close();
+            tellError(new IOException("turned a connection away: " + maxConnections
+                    + " are open, which is the limit; raise maxConnections, or wait until one ends"));
+            return;
+        }
+        StreamConnection connection;
+        try {
+            settings.apply(stream);
+            connection =
+                    new StreamConnection(connections.nextId(), loop, stream, handler, settings, callbacks, connections);
+        } catch (IOException e) {
+            stream.close(); // gone before it was looked at
+            tellError(e);
+            return;
+        }
+        connections.add(connection);
+        try {
+            run(loop, connection::open);
+        } catch (RejectedExecutionException e) {
+            connections.isOver(connection);
+            stream.close();
+        }
+    }
+
+    private void notAccepted(IOException cause) {
+        tellError(new IOException("cannot accept: " + cause.getMessage() + "; trying again", cause));
+    }
+
+    private void tellError(Throwable failure) {
+        try {
+            handler.onError(null, failure);
+        } catch (RuntimeException | Error e) {
+            e.addSuppressed(failure);
+            System.getLogger("io.millrace").log(System.Logger.Level.ERROR, "onError failed", e);
+        }
+    }
+
+    private void isEmpty() {
+        if (closing.get()) {
+            empty.countDown();
+        }
+    }
+
+    // ---- Ending ----
+
+    /**
+     * Ends the server gracefully: stops accepting, lets every connection send what it has to send, and closes it; what is left at the deadline is cut off.
+     * Every connection's {@code onDisconnect} is called. Idempotent: a second call waits for the first. From a callback on a loop it begins the end and does
+     * not wait.
+     *
+     * @param atMost how long connections may take
+     * @return what was left; from a callback, what is known so far
+     */
+    public ShutdownResult shutdown(Duration atMost) {
+        boolean wait = !loops.isOnOne();
+        if (closing.compareAndSet(false, true)) {
+            List<Runnable> stops;
+            synchronized (stopAccepting) {
+                stops = List.copyOf(stopAccepting);
+            }
+            stops.forEach(Runnable::run);
+            if (wait) {
+                drain(atMost);
+            } else {
+                Thread.ofVirtual().name("millrace-shutdown").start(() -> drain(atMost));
+            }
+        }
+        return wait ? result.join() : result.getNow(new ShutdownResult(false, List.of()));
+    }
+
+    private void drain(Duration atMost) {
+        // A loop that has run this has stopped accepting, and knows every connection that it accepted.
+        CountDownLatch stopped = new CountDownLatch(loops.all().size());
+        for (TransportLoop loop : loops.all()) {
+            try {
+                loop.execute(stopped::countDown);
+            } catch (RejectedExecutionException e) {
+                stopped.countDown();
+            }
+        }
+        await(stopped, Duration.ofSeconds(10));
+        connections.connections().forEach(StreamConnection::close);
+        if (connections.size() == 0) {
+            empty.countDown();
+        }
+        boolean drained = await(empty, atMost);
+        List<String> cutOff = new ArrayList<>();
+        if (!drained) {
+            for (StreamConnection connection : connections.connections()) {
+                cutOff.add(connection + ", " + connection.queuedBytes() + " bytes");
+                connection.abort();
+            }
+            await(empty, Duration.ofSeconds(10));
+        }
+        callbacks.close();
+        loops.close();
+        result.complete(new ShutdownResult(drained, cutOff));
+    }
+
+    private static boolean await(CountDownLatch latch, Duration atMost) {
+        boolean interrupted = false;
+        long deadline = System.nanoTime() + ServerSettings.nanos(atMost, "the deadline");
+        try {
+            for (; ; ) {
+                try {
+                    return latch.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Ends the server gracefully, within ten seconds: see {@link #shutdown}. */
+    @Override
+    public void close() {
+        shutdown(Duration.ofSeconds(10));
+    }
+
+    // ---- Looking at it ----
+
+    /**
+     * Where it listens.
+     *
+     * @return with the port that the system chose if 0 was asked for
+     */
+    public InetSocketAddress address() {
+        return address;
+    }
+
+    /**
+     * Its connections.
+     *
+     * @return to send, broadcast and close by id
+     */
+    public ServerContext context() {
+        return connections;
+    }
+
+    /**
+     * How many loops serve it.
+     *
+     * @return at least 1
+     */
+    public int loopCount() {
+        return loops.all().size();
+    }
+
+    /**
+     * The backend of its loops.
+     *
+     * @return for people
+     */
+    public String backend() {
+        return loops.first().backend();
+    }
+
+    /**
+     * How many connections there have been.
+     *
+     * @return a count
+     */
+    public long connectionsOpened() {
+        return connections.opened();
+    }
+
+    /**
+     * How many bytes came.
+     *
+     * @return a count
+     */
+    public long bytesReceived() {
+        return connections.bytesReceived();
+    }
+
+    /**
+     * How many bytes went.
+     *
+     * @return a count
+     */
+    public long bytesSent() {
+        return connections.bytesSent();
+    }
+
+    @Override
+    public String toString() {
+        return "TCP server on " + address + ", " + connections + (closing.get() ? ", closing" : "");
+    }
+
+    /** Settings of a server that has yet to be started. */
+    public static final class Builder {
+        private final ServerSettings settings = new ServerSettings();
+        private InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        private int backlog = 1024;
+        private int maxConnections = Integer.MAX_VALUE;
+        private boolean reusePort = true;
+        private boolean sharePort;
+        private @Nullable EventManager manager;
+        private Reactors.@Nullable Builder own;
+
+        private Builder() {}
+
+        private Loops loops() {
+            if (manager != null) {
+                return Loops.of(manager);
+            }
+            return own == null ? Loops.global() : Loops.owned(own.open());
+        }
+
+        /**
+         * Where to listen.
+         *
+         * @param local any port of the loopback interface by default
+         * @return this
+         */
+        public Builder address(InetSocketAddress local) {
+            this.address = Objects.requireNonNull(local, "local");
+            return this;
+        }
+
+        /**
+         * Runs on a manager of yours, which stays open when the server is closed.
+         *
+         * @param shared the global one by default
+         * @return this
+         */
+        public Builder manager(EventManager shared) {
+            this.manager = Objects.requireNonNull(shared, "shared");
+            return this;
+        }
+
+        /**
+         * Runs on reactors of its own, which end with it.
+         *
+         * @param reactors how many, on which backend, and so on
+         * @return this
+         */
+        public Builder reactors(Reactors.Builder reactors) {
+            this.own = Objects.requireNonNull(reactors, "reactors");
+            return this;
+        }
+
+        /**
+         * How many connections may wait to be accepted.
+         *
+         * @param count 1,024 by default; the system may take it for less
+         * @return this
+         */
+        public Builder backlog(int count) {
+            this.backlog = ServerSettings.inRange("the backlog", count, 1, Integer.MAX_VALUE);
+            return this;
+        }
+
+        /**
+         * How many connections may be open; more are closed when they come, and {@code onError} is told.
+         *
+         * @param count no limit by default
+         * @return this
+         */
+        public Builder maxConnections(int count) {
+            this.maxConnections = ServerSettings.inRange("the number of connections", count, 1, Integer.MAX_VALUE);
+            return this;
+        }
+
+        /**
+         * Whether each loop has a listener of its own, where the kernel spreads connections over them.
+         *
+         * @param spread true by default; false: one loop accepts, and connections are assigned in turn
+         * @return this
+         */
+        public Builder reusePort(boolean spread) {
+            this.reusePort = spread;
+            return this;
+        }
+
+        /**
+         * Whether other processes of the same user may listen on the same port, if they say so too.
+         *
+         * @param share false by default
+         * @return this
+         */
+        public Builder sharePort(boolean share) {
+            this.sharePort = share;
+            return this;
+        }
+
+        /**
+         * How many bytes {@code onData} gets at most.
+         *
+         * @param bytes 8,192 by default
+         * @return this
+         */
+        public Builder bufferSize(int bytes) {
+            settings.bufferSize(bytes);
+            return this;
+        }
+
+        /**
+         * How much may wait to be sent on a connection.
+         *
+         * @param low at or below this it is called writable again; 32 KiB by default
+         * @param high above this it is not read, and senders are told; 64 KiB by default
+         * @param limit above this it is closed; 64 MiB by default
+         * @return this
+         */
+        public Builder waterMarks(long low, long high, long limit) {
+            settings.waterMarks(low, high, limit);
+            return this;
+        }
+
+        /**
+         * Whether small writes go out at once (TCP_NODELAY).
+         *
+         * @param on true by default
+         * @return this
+         */
+        public Builder noDelay(boolean on) {
+            settings.noDelay = on;
+            return this;
+        }
+
+        /**
+         * When the system asks a silent peer whether it is still there.
+         *
+         * @param times after 60 s by default; null for never
+         * @return this
+         */
+        public Builder keepAlive(@Nullable KeepAlive times) {
+            settings.keepAlive(times);
+            return this;
+        }
+
+        /**
+         * When a connection on which nothing is received or sent is closed.
+         *
+         * @param timeout zero, never, by default
+         * @return this
+         */
+        public Builder idleTimeout(Duration timeout) {
+            settings.idleTimeout(timeout);
+            return this;
+        }
+
+        /**
+         * When a connection whose peer takes nothing of what waits is closed.
+         *
+         * @param timeout 30 s by default; zero for never
+         * @return this
+         */
+        public Builder writeTimeout(Duration timeout) {
+            settings.writeTimeout(timeout);
+            return this;
+        }
+
+        /**
+         * Where callbacks run.
+         *
+         * @param mode on the connection's loop by default
+         * @param workers how many threads there are with {@link Dispatch#POOL}
+         * @return this
+         */
+        public Builder dispatch(Dispatch mode, int workers) {
+            settings.dispatch(mode, workers);
+            return this;
+        }
+
+        /**
+         * Starts it.
+         *
+         * @param handler for every connection
+         * @return a server that listens, the caller's to close
+         * @throws IOException if it cannot listen there, e.g. because the port is taken
+         */
+        public TcpServer start(ConnectionHandler handler) throws IOException {
+            return new TcpServer(this, Objects.requireNonNull(handler, "handler"));
+        }
+    }
+}

@@ -1,0 +1,12 @@
+import org.jspecify.annotations.NullMarked;
+
+/** TCP servers and clients on the engine: {@link io.millrace.server.TcpServer} and {@link io.millrace.server.TcpClient}. */
+@NullMarked
+module io.millrace.server {
+    requires transitive io.millrace.engine;
+    requires transitive io.millrace.net;
+    requires io.millrace.poll;
+    requires static transitive org.jspecify;
+
+    exports io.millrace.server;
+}
