@@ -7,6 +7,7 @@ import io.millrace.testkit.ControlContract;
 import io.millrace.testkit.DelayContract;
 import io.millrace.testkit.FairnessContract;
 import io.millrace.testkit.LoopContract;
+import io.millrace.testkit.NotifierContract;
 import io.millrace.testkit.ReadinessContract;
 import io.millrace.testkit.ScaleContract;
 import io.millrace.testkit.SocketContract;
@@ -97,6 +98,13 @@ class PollConformanceTest {
     @Nested
     class Loop extends LoopContract {
         Loop() {
+            super(BACKEND);
+        }
+    }
+
+    @Nested
+    class Notifiers extends NotifierContract {
+        Notifiers() {
             super(BACKEND);
         }
     }

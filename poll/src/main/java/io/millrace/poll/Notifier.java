@@ -5,6 +5,7 @@ import io.millrace.sys.WaitOne;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -73,11 +74,15 @@ public final class Notifier implements AutoCloseable {
 
     private final IdentityHashMap<Source, Registered> handlers = new IdentityHashMap<>();
     private final List<@Nullable Registered> byToken = new ArrayList<>();
+    private final ArrayDeque<Integer> freeTokens = new ArrayDeque<>();
+    private final Poll.Builder settings;
     private @Nullable Poll poll;
     private boolean alerted;
     private volatile boolean closed;
 
-    private Notifier() {}
+    private Notifier(Poll.Builder settings) {
+        this.settings = settings;
+    }
 
     /**
      * The calling thread's notifier; made at the first call, and made anew after it was closed.
@@ -87,10 +92,29 @@ public final class Notifier implements AutoCloseable {
     public static Notifier current() {
         Notifier present = CURRENT.get();
         if (present == null || present.closed) {
-            present = new Notifier();
+            present = new Notifier(Poll.builder());
             CURRENT.set(present);
         }
         return present;
+    }
+
+    /**
+     * Makes the calling thread's notifier, over a poll of your choice: another backend, another clock. From now on it is {@link #current()}.
+     *
+     * @param settings opens the poll, when it is needed; not to be changed any more
+     * @return a notifier, the calling thread's own
+     * @throws IllegalStateException if the thread has one that is open
+     */
+    public static Notifier open(Poll.Builder settings) {
+        Objects.requireNonNull(settings, "settings");
+        Notifier present = CURRENT.get();
+        if (present != null && !present.closed) {
+            throw new IllegalStateException("cannot open a notifier: " + Thread.currentThread()
+                    + " has one; close Notifier.current() first, or use it");
+        }
+        Notifier opened = new Notifier(settings);
+        CURRENT.set(opened);
+        return opened;
     }
 
     // ---- Handlers: any thread ----
@@ -98,10 +122,14 @@ public final class Notifier implements AutoCloseable {
     /**
      * Sets the handler of a source; again for the same source: replaces interest and handler.
      *
+     * <p>The poll is opened by the first wait, and does not know the source before. One that it refuses, because it is closed or of the
+     * other family, is refused by that wait then: it throws, and that source has no handler any more.
+     *
      * @param source what to wait for
      * @param interest when to call the handler; it is called again as long as the source is ready
      * @param handler what to call
-     * @throws IllegalStateException if the notifier is closed
+     * @throws IllegalStateException if the notifier or the source is closed, or the source is registered elsewhere
+     * @throws IllegalArgumentException if the poll takes no such source, e.g. a descriptor on the backend {@code nio}
      */
     public void setHandler(Source source, Interest interest, SourceHandler handler) {
         Objects.requireNonNull(source, "source");
@@ -110,8 +138,7 @@ public final class Notifier implements AutoCloseable {
         synchronized (lock) {
             requireOpen("set a handler");
             Registered before = handlers.get(source);
-            int token = before == null ? freeToken() : before.token;
-            Registered registered = new Registered(this, source, interest, handler, token);
+            int token = before == null ? nextToken() : before.token;
             if (poll != null) {
                 if (before == null) {
                     poll.register(source, token, interest, Trigger.LEVEL);
@@ -119,6 +146,10 @@ public final class Notifier implements AutoCloseable {
                     poll.reregister(source, token, interest, Trigger.LEVEL);
                 }
             }
+            if (before == null) {
+                takeToken(token);
+            }
+            Registered registered = new Registered(this, source, interest, handler, token);
             if (before != null) {
                 before.deleted = true;
             }
@@ -139,22 +170,45 @@ public final class Notifier implements AutoCloseable {
             if (registered == null) {
                 return;
             }
-            registered.deleted = true;
-            byToken.set(registered.token, null);
-            if (poll != null && !closed && !registered.isGone()) {
-                poll.deregister(source);
+            drop(registered);
+            if (poll != null && !closed) {
+                deregister(poll, registered);
             }
         }
         queue.delete(task -> task instanceof Registered gone && gone.deleted);
     }
 
-    private int freeToken() {
-        int free = byToken.indexOf(null);
-        if (free < 0) {
-            free = byToken.size();
-            byToken.add(null);
+    /** A source that its owner closes, maybe at this moment, is deregistered by that. */
+    private static void deregister(Poll from, Registered registered) {
+        if (registered.isGone()) {
+            return;
         }
-        return free;
+        try {
+            from.deregister(registered.source);
+        } catch (IllegalStateException e) {
+            if (!registered.isGone()) {
+                throw e;
+            }
+        }
+    }
+
+    private void drop(Registered registered) {
+        registered.deleted = true;
+        byToken.set(registered.token, null);
+        freeTokens.push(registered.token);
+    }
+
+    private int nextToken() {
+        Integer free = freeTokens.peek();
+        return free == null ? byToken.size() : free;
+    }
+
+    private void takeToken(int token) {
+        if (token == byToken.size()) {
+            byToken.add(null);
+        } else {
+            freeTokens.pop();
+        }
     }
 
     // ---- The queue: any thread ----
@@ -202,7 +256,8 @@ public final class Notifier implements AutoCloseable {
      *
      * @param timeout how long to wait at most: null for ever, zero not at all
      * @return true if an event ran; false if the time is over or after an {@link #alert}
-     * @throws IllegalStateException if another thread calls it, or the notifier is closed
+     * @throws IllegalStateException if another thread calls it, or the notifier is closed, also while it waits
+     * @throws RuntimeException what a handler or an event threw, or by the first wait, the poll's refusal of a source: see {@link #setHandler}
      */
     public boolean doOneEvent(@Nullable Duration timeout) {
         requireOwner();
@@ -219,7 +274,8 @@ public final class Notifier implements AutoCloseable {
         synchronized (lock) {
             alerted = false;
             while (events.advance()) {
-                Registered registered = byToken.get((int) events.token());
+                // A notifier that was closed meanwhile has no handlers left.
+                Registered registered = closed ? null : byToken.get((int) events.token());
                 if (registered != null) {
                     registered.found(events.readiness(), queue);
                 }
@@ -244,19 +300,34 @@ public final class Notifier implements AutoCloseable {
             requireOpen("wait");
             Poll present = poll;
             if (present == null) {
-                present = Poll.open();
-                for (Registered registered : handlers.values()) {
-                    present.register(registered.source, registered.token, registered.interest, Trigger.LEVEL);
-                }
+                present = settings.open();
+                registerAll(present);
                 poll = present;
             }
             return present;
         }
     }
 
+    /** One that is refused loses its handler, so that it does not keep the others from being served. */
+    private void registerAll(Poll with) {
+        for (Registered registered : List.copyOf(handlers.values())) {
+            boolean done = false;
+            try {
+                with.register(registered.source, registered.token, registered.interest, Trigger.LEVEL);
+                done = true;
+            } finally {
+                if (!done) {
+                    handlers.remove(registered.source);
+                    drop(registered);
+                    with.close();
+                }
+            }
+        }
+    }
+
     /**
      * Waits for one source and nothing else: no handler and no event runs, timers that are due stay pending, and the notifier's poll is not
-     * used. Any number of descriptors may be open.
+     * used. Any number of descriptors may be open. If another thread closes the source, the wait ends.
      *
      * @param source one that the kernel watches
      * @param interest what to wait for
@@ -264,6 +335,7 @@ public final class Notifier implements AutoCloseable {
      * @return what it is ready for; {@link Readiness#NONE} if the time is over
      * @throws IllegalArgumentException if the source is one in software
      * @throws IllegalStateException if a virtual thread asks to wait
+     * @throws UncheckedIOException if the source is closed, before or during the wait, or the system refuses
      */
     public static Readiness waitFor(Source source, Interest interest, @Nullable Duration timeout) {
         if (!(source.handle() instanceof OsHandle handle)) {
@@ -319,6 +391,7 @@ public final class Notifier implements AutoCloseable {
             queue.close();
             handlers.clear();
             byToken.clear();
+            freeTokens.clear();
             open = poll;
             poll = null;
         }
@@ -353,7 +426,10 @@ public final class Notifier implements AutoCloseable {
 
         /** The source was closed by its owner, which deregistered it. */
         boolean isGone() {
-            return source.handle() instanceof OsHandle os && os.attachment() == null;
+            return switch (source.handle()) {
+                case OsHandle os -> os.attachment() == null;
+                case Registration registration -> registration.node.terms == null;
+            };
         }
 
         void found(Readiness readiness, EventQueue queue) {

@@ -42,6 +42,9 @@ public final class Registration implements Source, Handle, AutoCloseable {
     /**
      * Adds readiness and notifies the poll, also of bits that are set already. Cancels a delay of these bits.
      *
+     * <p>A poll that waits never misses it. If another thread sets readiness of the same registration at the same moment, a poll with timeout zero
+     * that begins before that other call has returned may not see the event yet; the next one does.
+     *
      * @param ready the bits to add
      */
     public void setReadiness(Readiness ready) {

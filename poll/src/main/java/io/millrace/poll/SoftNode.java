@@ -16,6 +16,12 @@ import org.jspecify.annotations.Nullable;
  * it off <em>before</em> it reads terms and readiness, so a set or reregister that comes later finds it off and pushes again,
  * and one that came earlier is seen. Nothing is lost in between; the price is that an event may be spurious.
  *
+ * <p><b>When a set is seen.</b> Readiness is set by the write; the poll looks at the node when it is pushed. A set that finds QUEUED on relies on
+ * the push of whoever turned it on, and returns, although that other thread may not have pushed yet. So a set is seen by every poll that
+ * begins after all sets that overlapped with it have returned, and by every poll that waits: the push, when it comes, wakes it. What can happen is that a
+ * poll <em>with timeout zero</em> that begins in between, on the thread of the second set itself, returns without the event; the next one has
+ * it. To close that gap, the second thread would have to wait for the first, or to push a node that may be in the queue already.
+ *
  * <p><b>Why a set never skips its write.</b> A set that finds its bits and QUEUED on already would change nothing. It must
  * still write: the caller's own data, stored before the set, is published to the poll thread by this write, and on x86 a plain
  * load could be done before that store is visible. The poll thread would then report an event whose data it can't see.

@@ -27,6 +27,9 @@ public final class Descriptor implements Handle {
     }
 
     private final int fd;
+    /** Whoever waits for this one alone; each of them holds a use. */
+    final Waiters waiters = new Waiters();
+
     private volatile boolean reportsWouldBlock;
     /** The uses taken, and the CLOSING bit. */
     private volatile int state;
@@ -81,6 +84,8 @@ public final class Descriptor implements Handle {
         int before = (int) STATE.getAndBitwiseOr(this, CLOSING);
         if (before == 0) {
             reallyClose();
+        } else {
+            waiters.wakeAll();
         }
     }
 

@@ -8,6 +8,9 @@ import java.nio.channels.SelectableChannel;
 public final class NioHandle implements Handle {
     private final SelectableChannel channel;
 
+    /** Whoever waits for this one alone: NIO does not end a select when a channel is closed. */
+    final Waiters waiters = new Waiters();
+
     public NioHandle(SelectableChannel channel) {
         if (channel.isBlocking()) {
             throw new IllegalArgumentException(
@@ -42,6 +45,7 @@ public final class NioHandle implements Handle {
             // The descriptor is gone either way; nothing is left to do but to say so.
             System.getLogger("io.millrace").log(Level.DEBUG, () -> "closing " + channel, e);
         }
+        waiters.wakeAll();
     }
 
     @Override

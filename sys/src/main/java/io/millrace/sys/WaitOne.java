@@ -1,14 +1,18 @@
 package io.millrace.sys;
 
 import java.io.IOException;
+import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 
 /**
- * Waits for one handle and for nothing else: poll(2) on a single descriptor, which knows no limit of descriptor numbers and needs
- * no kernel object; for a channel, a selector of its own.
+ * Waits for one handle and for nothing else: poll(2) on its descriptor, which knows no limit of descriptor numbers, and on one more that
+ * ends the wait if the handle is closed meanwhile; for a channel, a selector of its own.
  */
 public final class WaitOne {
+    private static final int POLLFD_BYTES = 8;
+    private static final int REVENTS = 6;
+
     private WaitOne() {}
 
     /**
@@ -16,6 +20,7 @@ public final class WaitOne {
      *
      * @param timeoutNanos negative: for ever; 0: not at all; else at least so long
      * @return what it is ready for, within the interest; 0 if nothing
+     * @throws ClosedChannelException if the handle is closed, also if another thread closes it meanwhile
      */
     public static int await(Handle handle, int interest, long timeoutNanos) throws IOException {
         if (!handle.acquire()) {
@@ -23,7 +28,8 @@ public final class WaitOne {
         }
         try {
             return switch (handle) {
-                case Descriptor descriptor -> poll(descriptor, interest, timeoutNanos);
+                case Descriptor descriptor ->
+                    timeoutNanos == 0 ? look(descriptor, interest) : poll(descriptor, interest, timeoutNanos);
                 case NioHandle channel -> select(channel, interest, timeoutNanos);
             };
         } finally {
@@ -31,17 +37,49 @@ public final class WaitOne {
         }
     }
 
+    private static int look(Descriptor descriptor, int interest) throws IOException {
+        CallState state = CallState.current();
+        long pollfds = state.scratch();
+        put(pollfds, descriptor.fd(), PollSelector.mask(interest));
+        return found(descriptor, interest, pollfds, Posix.poll(state, pollfds, 1, 0));
+    }
+
+    /** A second descriptor ends the wait if another thread closes the first. */
     private static int poll(Descriptor descriptor, int interest, long timeoutNanos) throws IOException {
         CallState state = CallState.current();
-        long pollfd = state.scratch();
-        Posix.putInt(pollfd, descriptor.fd());
-        Posix.putShort(pollfd + 4, PollSelector.mask(interest));
-        Posix.putShort(pollfd + 6, (short) 0);
-        int found = Posix.poll(state, pollfd, 1, Millis.ceil(timeoutNanos));
+        WakeFd closing = WakeFd.open(state);
+        Runnable waker = closing::wake;
+        try {
+            descriptor.waiters.add(waker);
+            if (descriptor.isClosing()) {
+                throw new ClosedChannelException();
+            }
+            long pollfds = state.scratch();
+            put(pollfds, descriptor.fd(), PollSelector.mask(interest));
+            put(pollfds + POLLFD_BYTES, closing.fd(), Posix.POLLIN);
+            int found = Posix.poll(state, pollfds, 2, Millis.ceil(timeoutNanos));
+            int ready = found(descriptor, interest, pollfds, found);
+            if (descriptor.isClosing()) {
+                throw new ClosedChannelException();
+            }
+            return ready;
+        } finally {
+            descriptor.waiters.remove(waker);
+            closing.close();
+        }
+    }
+
+    private static void put(long pollfd, int fd, short events) {
+        Posix.putInt(pollfd, fd);
+        Posix.putShort(pollfd + 4, events);
+        Posix.putShort(pollfd + REVENTS, (short) 0);
+    }
+
+    private static int found(Descriptor descriptor, int interest, long pollfds, int found) throws ErrnoException {
         if (found < 0 && found != -Errno.EINTR.code()) {
             throw new ErrnoException("poll", descriptor.fd(), -found);
         }
-        short revents = found <= 0 ? 0 : Posix.getShort(pollfd + 6);
+        short revents = found <= 0 ? 0 : Posix.getShort(pollfds + REVENTS);
         if ((revents & Posix.POLLNVAL) != 0) {
             throw new ErrnoException("poll", descriptor.fd(), Errno.EBADF.code());
         }
@@ -50,13 +88,28 @@ public final class WaitOne {
 
     private static int select(NioHandle handle, int interest, long timeoutNanos) throws IOException {
         try (java.nio.channels.Selector selector = handle.channel().provider().openSelector()) {
-            SelectionKey key = handle.channel().register(selector, NioSelector.ops(handle, interest));
-            if (timeoutNanos == 0) {
-                selector.selectNow();
-            } else {
-                selector.select(timeoutNanos < 0 ? 0 : Math.max(1, Millis.ceil(timeoutNanos)));
+            Runnable waker = selector::wakeup;
+            handle.waiters.add(waker);
+            try {
+                SelectionKey key = handle.channel().register(selector, NioSelector.ops(handle, interest));
+                if (timeoutNanos == 0) {
+                    selector.selectNow();
+                } else {
+                    selector.select(timeoutNanos < 0 ? 0 : Math.max(1, Millis.ceil(timeoutNanos)));
+                }
+                return Bits.visible(NioSelector.translate(key.readyOps()), interest);
+            } catch (CancelledKeyException e) {
+                throw closed(e);
+            } finally {
+                handle.waiters.remove(waker);
             }
-            return Bits.visible(NioSelector.translate(key.readyOps()), interest);
         }
+    }
+
+    /** How NIO says that the channel was closed during the select. */
+    private static IOException closed(CancelledKeyException cause) {
+        ClosedChannelException closed = new ClosedChannelException();
+        closed.initCause(cause);
+        return closed;
     }
 }
