@@ -11,14 +11,6 @@ import java.nio.ByteBuffer;
  * <p><b>Ending.</b> {@link #shutdownOutput} tells the peer that no more will come, and what it sends can still be read, up to
  * {@link #EOF}. A connection that the peer reset gives an {@link IOException} from the calls that follow; close it then.
  *
- * <p><b>Several buffers.</b> A vectored call moves bytes through the buffers in their order, in one system call. The first 64
- * of them count, and 64 KiB of those that are copied on the way (see {@link Io}); what is behind stays for the next call. So
- * <em>as many bytes as asked</em>, which is what {@link Io} says of edges, means: as many as that. No buffer may occur twice, and nobody may
- * change the array or a buffer during the call.
- *
- * <p><b>Segments.</b> A native segment goes to the kernel as it is, up to 1 GiB of it, and its arena cannot be closed during the call; one
- * on the heap is copied on the way, up to 64 KiB. Bytes go to or come from its beginning; pass a slice to go on.
- *
  * <p><b>Threads.</b> Any thread may call, one for each direction at a time. Close comes from any thread at any time.
  */
 public sealed interface ByteStream extends Io permits TcpStream, UnixStream {

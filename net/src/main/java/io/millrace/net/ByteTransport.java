@@ -4,6 +4,7 @@ import io.millrace.poll.internal.OsHandle;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.Objects;
 
 /**
  * What moves the bytes of a source: a descriptor or a {@code java.nio} channel. Results as in {@link Io}.
@@ -21,6 +22,17 @@ sealed interface ByteTransport permits FdBytes, NioBytes, RefusedBytes {
 
     int write(ByteBuffer from) throws IOException;
 
+    /** The buffers are writable, and the range is within the array. */
+    int read(ByteBuffer[] into, int offset, int length) throws IOException;
+
+    /** The range is within the array. */
+    int write(ByteBuffer[] from, int offset, int length) throws IOException;
+
+    /** The segment is writable. */
+    int read(MemorySegment into) throws IOException;
+
+    int write(MemorySegment from) throws IOException;
+
     /** Deregisters and closes; idempotent, from any thread. */
     default void close() {
         handle().close();
@@ -30,6 +42,22 @@ sealed interface ByteTransport permits FdBytes, NioBytes, RefusedBytes {
     static void requireWritable(ByteBuffer into) {
         if (into.isReadOnly()) {
             throw new IllegalArgumentException("cannot read into a read-only buffer; pass one that can be written");
+        }
+    }
+
+    /** The same for several. */
+    static void requireWritable(ByteBuffer[] into, int offset, int length) {
+        requireWithin(into, offset, length);
+        for (int i = offset; i < offset + length; i++) {
+            requireWritable(into[i]);
+        }
+    }
+
+    /** A range of an array, none of whose elements is missing. */
+    static void requireWithin(ByteBuffer[] buffers, int offset, int length) {
+        Objects.checkFromIndexSize(offset, length, buffers.length);
+        for (int i = offset; i < offset + length; i++) {
+            Objects.requireNonNull(buffers[i], "a buffer");
         }
     }
 

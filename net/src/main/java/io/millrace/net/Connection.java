@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
-import java.util.Objects;
 
 /**
  * What {@link TcpStream} and {@link UnixStream} have in common: a transport, and how far the connection has come. The public classes add what
@@ -68,33 +67,37 @@ final class Connection {
     }
 
     int read(ByteBuffer[] into, int offset, int length) throws IOException {
-        Objects.checkFromIndexSize(offset, length, into.length);
-        boolean room = false;
-        for (int i = offset; i < offset + length; i++) {
-            ByteTransport.requireWritable(into[i]);
-            room |= into[i].hasRemaining();
-        }
+        ByteTransport.requireWritable(into, offset, length);
         requireConnected("read from");
-        return inputShut ? endOr0(room) : transport.read(into, offset, length);
+        return inputShut ? endOr0(hasRoom(into, offset, length)) : bytes.read(into, offset, length);
     }
 
     int write(ByteBuffer[] from, int offset, int length) throws IOException {
-        Objects.checkFromIndexSize(offset, length, from.length);
+        ByteTransport.requireWithin(from, offset, length);
         requireConnected("write to");
         requireOutput();
-        return transport.write(from, offset, length);
+        return bytes.write(from, offset, length);
     }
 
     int read(MemorySegment into) throws IOException {
         ByteTransport.requireWritable(into);
         requireConnected("read from");
-        return inputShut ? endOr0(into.byteSize() > 0) : transport.read(into);
+        return inputShut ? endOr0(into.byteSize() > 0) : bytes.read(into);
     }
 
     int write(MemorySegment from) throws IOException {
         requireConnected("write to");
         requireOutput();
-        return transport.write(from);
+        return bytes.write(from);
+    }
+
+    private static boolean hasRoom(ByteBuffer[] into, int offset, int length) {
+        for (int i = offset; i < offset + length; i++) {
+            if (into[i].hasRemaining()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The input was shut down. */

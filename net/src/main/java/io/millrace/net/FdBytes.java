@@ -8,10 +8,12 @@ import io.millrace.sys.Descriptor;
 import io.millrace.sys.Errno;
 import io.millrace.sys.ErrnoException;
 import io.millrace.sys.Fds;
+import io.millrace.sys.Iovecs;
 import io.millrace.sys.Pipes;
 import io.millrace.sys.Scratch;
 import io.millrace.sys.Sockets;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -33,23 +35,27 @@ final class FdBytes implements ByteTransport {
         /** Somebody else's descriptor, which may be one that waits: poll(2) is asked before each call. */
         GUARDED("read", "write"),
         /** The same for a pipe: where poll(2) says that there is room, there is a page of it, and a larger write would wait. */
-        GUARDED_PIPE("read", "write"),
+        GUARDED_PIPE("read", "write", 4096), // PIPE_BUF: such a write is whole or would block
         /** The same for a terminal: where poll(2) says that there is room, there is room for a byte. */
-        GUARDED_TERMINAL("read", "write");
+        GUARDED_TERMINAL("read", "write", 1);
 
         private final String read;
         private final String write;
+        private final int mostWritten;
 
         Kind(String read, String write) {
+            this(read, write, Iovecs.MAX_BYTES);
+        }
+
+        Kind(String read, String write, int mostWritten) {
             this.read = read;
             this.write = write;
+            this.mostWritten = mostWritten;
         }
     }
 
     private static final int EAGAIN = -Errno.EAGAIN.code();
     private static final int EINTR = -Errno.EINTR.code();
-    /** PIPE_BUF: such a write is whole or would block. */
-    private static final int PIPE_ROOM = 4096;
 
     private final Descriptor descriptor;
     private final Kind kind;
@@ -82,9 +88,7 @@ final class FdBytes implements ByteTransport {
 
     @Override
     public int read(ByteBuffer into) throws IOException {
-        if (!descriptor.acquire()) {
-            throw new ClosedChannelException();
-        }
+        use();
         try {
             if (!into.hasRemaining()) {
                 return 0;
@@ -109,8 +113,10 @@ final class FdBytes implements ByteTransport {
             return readCopied(into);
         }
         try {
-            int asked = into.remaining();
-            return settle(receive(address.at(into.position()), asked), asked, Bits.READABLE);
+            // Each read once: were they changed meanwhile, the bytes would still lie within the buffer.
+            int position = into.position();
+            int asked = Math.max(into.limit() - position, 0);
+            return asked == 0 ? 0 : settle(receive(address.at(position), asked), asked, Bits.READABLE);
         } finally {
             Reference.reachabilityFence(into);
         }
@@ -128,9 +134,7 @@ final class FdBytes implements ByteTransport {
 
     @Override
     public int write(ByteBuffer from) throws IOException {
-        if (!descriptor.acquire()) {
-            throw new ClosedChannelException();
-        }
+        use();
         try {
             if (!from.hasRemaining()) {
                 return 0;
@@ -154,8 +158,9 @@ final class FdBytes implements ByteTransport {
             return writeCopied(from);
         }
         try {
-            int asked = from.remaining();
-            return settle(send(address.at(from.position()), asked), asked, Bits.WRITABLE);
+            int position = from.position();
+            int asked = Math.max(from.limit() - position, 0);
+            return asked == 0 ? 0 : settle(send(address.at(position), asked), asked, Bits.WRITABLE);
         } finally {
             Reference.reachabilityFence(from);
         }
@@ -192,12 +197,146 @@ final class FdBytes implements ByteTransport {
                 case SOCKET -> Sockets.send(state, fd, address, bytes);
                 case PIPE -> Pipes.write(state, fd, address, bytes);
                 case FOREIGN_SOCKET -> Fds.sendNow(state, fd, address, bytes);
-                case GUARDED -> Fds.writeIfReady(state, fd, address, bytes);
-                case GUARDED_PIPE -> Fds.writeIfReady(state, fd, address, Math.min(bytes, PIPE_ROOM));
-                case GUARDED_TERMINAL -> Fds.writeIfReady(state, fd, address, 1);
+                case GUARDED, GUARDED_PIPE, GUARDED_TERMINAL ->
+                    Fds.writeIfReady(state, fd, address, Math.min(bytes, kind.mostWritten));
             };
         } while (result == EINTR);
         return result;
+    }
+
+    @Override
+    public int read(ByteBuffer[] into, int offset, int length) throws IOException {
+        int fd = use();
+        Iovecs iovecs = Iovecs.current();
+        try {
+            int asked = iovecs.forReading(into, offset, length);
+            if (asked == 0) {
+                return 0;
+            }
+            CallState state = CallState.current();
+            long result;
+            do {
+                result = switch (kind) {
+                    case SOCKET -> Sockets.receive(state, fd, iovecs);
+                    case PIPE -> Pipes.read(state, fd, iovecs);
+                    case FOREIGN_SOCKET -> Fds.receiveNow(state, fd, iovecs);
+                    case GUARDED, GUARDED_PIPE, GUARDED_TERMINAL -> Fds.readIfReady(state, fd, iovecs);
+                };
+            } while (result == EINTR);
+            int moved = settle(result, asked, Bits.READABLE);
+            iovecs.settleRead(moved);
+            return moved;
+        } finally {
+            iovecs.release();
+            descriptor.release();
+        }
+    }
+
+    @Override
+    public int write(ByteBuffer[] from, int offset, int length) throws IOException {
+        int fd = use();
+        Iovecs iovecs = Iovecs.current();
+        try {
+            int asked = iovecs.forWriting(from, offset, length, kind.mostWritten);
+            if (asked == 0) {
+                return 0;
+            }
+            CallState state = CallState.current();
+            long result;
+            do {
+                result = switch (kind) {
+                    case SOCKET -> Sockets.send(state, fd, iovecs);
+                    case PIPE -> Pipes.write(state, fd, iovecs);
+                    case FOREIGN_SOCKET -> Fds.sendNow(state, fd, iovecs);
+                    case GUARDED, GUARDED_PIPE, GUARDED_TERMINAL -> Fds.writeIfReady(state, fd, iovecs);
+                };
+            } while (result == EINTR);
+            int moved = settle(result, asked, Bits.WRITABLE);
+            iovecs.settleWrite(moved);
+            return moved;
+        } finally {
+            iovecs.release();
+            descriptor.release();
+        }
+    }
+
+    @Override
+    public int read(MemorySegment into) throws IOException {
+        int fd = use();
+        try {
+            if (into.byteSize() == 0) {
+                return 0;
+            }
+            if (into.isNative()) {
+                int asked = (int) Math.min(into.byteSize(), Iovecs.MAX_BYTES);
+                return settle(receive(fd, into, asked), asked, Bits.READABLE);
+            }
+            int asked = (int) Math.min(into.byteSize(), Scratch.MAX_BYTES);
+            Scratch scratch = Scratch.current(asked);
+            int moved = settle(receive(scratch.address(), asked), asked, Bits.READABLE);
+            if (moved > 0) {
+                scratch.give(into, moved);
+            }
+            return moved;
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    @Override
+    public int write(MemorySegment from) throws IOException {
+        int fd = use();
+        try {
+            if (from.byteSize() == 0) {
+                return 0;
+            }
+            if (from.isNative()) {
+                int asked = (int) Math.min(from.byteSize(), Iovecs.MAX_BYTES);
+                return settle(send(fd, from, asked), asked, Bits.WRITABLE);
+            }
+            int asked = (int) Math.min(from.byteSize(), Scratch.MAX_BYTES);
+            Scratch scratch = Scratch.current(asked);
+            scratch.take(from, asked);
+            return settle(send(scratch.address(), asked), asked, Bits.WRITABLE);
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    private long receive(int fd, MemorySegment into, int bytes) {
+        CallState state = CallState.current();
+        long result;
+        do {
+            result = switch (kind) {
+                case SOCKET -> Sockets.receive(state, fd, into, bytes);
+                case PIPE -> Pipes.read(state, fd, into, bytes);
+                case FOREIGN_SOCKET -> Fds.receiveNow(state, fd, into, bytes);
+                case GUARDED, GUARDED_PIPE, GUARDED_TERMINAL -> Fds.readIfReady(state, fd, into, bytes);
+            };
+        } while (result == EINTR);
+        return result;
+    }
+
+    private long send(int fd, MemorySegment from, int bytes) {
+        CallState state = CallState.current();
+        long result;
+        do {
+            result = switch (kind) {
+                case SOCKET -> Sockets.send(state, fd, from, bytes);
+                case PIPE -> Pipes.write(state, fd, from, bytes);
+                case FOREIGN_SOCKET -> Fds.sendNow(state, fd, from, bytes);
+                case GUARDED, GUARDED_PIPE, GUARDED_TERMINAL ->
+                    Fds.writeIfReady(state, fd, from, Math.min(bytes, kind.mostWritten));
+            };
+        } while (result == EINTR);
+        return result;
+    }
+
+    private int use() throws ClosedChannelException {
+        if (!descriptor.acquire()) {
+            throw new ClosedChannelException();
+        }
+        return descriptor.fd();
     }
 
     /** Makes our result of the system's, and tells the handle if the direction was drained. */

@@ -8,9 +8,11 @@ import io.millrace.sys.Descriptor;
 import io.millrace.sys.Errno;
 import io.millrace.sys.ErrnoException;
 import io.millrace.sys.Files;
+import io.millrace.sys.Iovecs;
 import io.millrace.sys.Pipes;
 import io.millrace.sys.Scratch;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -48,7 +50,9 @@ final class FdFile implements FileTransport {
             long address = into.isDirect() ? readAddress(into) : 0;
             int moved;
             if (address != 0) {
-                moved = checkRead(fd, load(fd, address, into.remaining(), position));
+                // Each read once: were they changed meanwhile, the bytes would still lie within the buffer.
+                int at = into.position();
+                moved = checkRead(fd, load(fd, address + at, Math.max(into.limit() - at, 0), position));
             } else {
                 into.get(
                         into.position()); // A buffer that this thread may not use throws before bytes are taken for it.
@@ -79,40 +83,80 @@ final class FdFile implements FileTransport {
             long address = from.isDirect() ? writtenAddress(from) : 0;
             long moved;
             if (address != 0) {
-                moved = store(fd, address, from.remaining(), position);
+                int at = from.position();
+                moved = store(fd, address + at, Math.max(from.limit() - at, 0), position);
             } else {
                 int asked = Math.min(from.remaining(), Scratch.MAX_BYTES);
                 Scratch scratch = Scratch.current(asked);
                 scratch.take(from, from.position(), asked);
                 moved = store(fd, scratch.address(), asked, position);
             }
-            if (moved < 0) {
-                throw new ErrnoException("write", fd, (int) -moved);
-            }
-            from.position(from.position() + (int) moved);
-            return (int) moved;
+            int written = checkWritten(fd, moved);
+            from.position(from.position() + written);
+            return written;
         } finally {
             Reference.reachabilityFence(from);
             descriptor.release();
         }
     }
 
-    /** The address of the buffer's position, or 0 if its bytes must be copied. */
+    @Override
+    public int read(MemorySegment into, long position) throws IOException {
+        int fd = use();
+        try {
+            if (into.byteSize() == 0) {
+                return 0;
+            }
+            if (into.isNative()) {
+                return checkRead(fd, load(fd, into, (int) Math.min(into.byteSize(), Iovecs.MAX_BYTES), position));
+            }
+            int asked = (int) Math.min(into.byteSize(), Scratch.MAX_BYTES);
+            Scratch scratch = Scratch.current(asked);
+            int moved = checkRead(fd, load(fd, scratch.address(), asked, position));
+            if (moved > 0) {
+                scratch.give(into, moved);
+            }
+            return moved;
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    @Override
+    public int write(MemorySegment from, long position) throws IOException {
+        int fd = use();
+        try {
+            if (from.byteSize() == 0) {
+                return 0;
+            }
+            if (from.isNative()) {
+                return checkWritten(fd, store(fd, from, (int) Math.min(from.byteSize(), Iovecs.MAX_BYTES), position));
+            }
+            int asked = (int) Math.min(from.byteSize(), Scratch.MAX_BYTES);
+            Scratch scratch = Scratch.current(asked);
+            scratch.take(from, asked);
+            return checkWritten(fd, store(fd, scratch.address(), asked, position));
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    /** The address of the buffer's first byte, or 0 if its bytes must be copied. */
     private long readAddress(ByteBuffer into) {
         BufferAddress address = BufferAddress.of(lastRead, into);
         if (address != lastRead) {
             lastRead = address;
         }
-        return address.isLasting() ? address.at(into.position()) : 0;
+        return address.isLasting() ? address.at(0) : 0;
     }
 
-    /** The address of the buffer's position, or 0 if its bytes must be copied. */
+    /** The address of the buffer's first byte, or 0 if its bytes must be copied. */
     private long writtenAddress(ByteBuffer from) {
         BufferAddress address = BufferAddress.of(lastWritten, from);
         if (address != lastWritten) {
             lastWritten = address;
         }
-        return address.isLasting() ? address.at(from.position()) : 0;
+        return address.isLasting() ? address.at(0) : 0;
     }
 
     private static long load(int fd, long address, int bytes, long position) {
@@ -135,6 +179,35 @@ final class FdFile implements FileTransport {
                     : Files.write(state, fd, address, bytes, position);
         } while (result == EINTR);
         return result;
+    }
+
+    private static long load(int fd, MemorySegment into, int bytes, long position) {
+        CallState state = CallState.current();
+        long result;
+        do {
+            result = position == NEXT
+                    ? Pipes.read(state, fd, into, bytes)
+                    : Files.read(state, fd, into, bytes, position);
+        } while (result == EINTR);
+        return result;
+    }
+
+    private static long store(int fd, MemorySegment from, int bytes, long position) {
+        CallState state = CallState.current();
+        long result;
+        do {
+            result = position == NEXT
+                    ? Pipes.write(state, fd, from, bytes)
+                    : Files.write(state, fd, from, bytes, position);
+        } while (result == EINTR);
+        return result;
+    }
+
+    private static int checkWritten(int fd, long result) throws ErrnoException {
+        if (result < 0) {
+            throw new ErrnoException("write", fd, (int) -result);
+        }
+        return (int) result;
     }
 
     private static int checkRead(int fd, long result) throws ErrnoException {

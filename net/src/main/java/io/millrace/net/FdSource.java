@@ -9,6 +9,7 @@ import io.millrace.sys.Errno;
 import io.millrace.sys.ErrnoException;
 import io.millrace.sys.Fds;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 
@@ -73,10 +74,22 @@ public final class FdSource implements Io {
      * @throws IllegalStateException if there are no descriptors here, or native access is denied
      */
     public static FdSource adopt(int fd) throws IOException {
-        Fds.Kind kind = kindOf(fd);
-        int reopened = kind.canBeReopened() ? Fds.reopen(fd) : -1;
-        int ours = reopened >= 0 ? reopened : Fds.duplicate(fd);
-        return new FdSource(fd, kind, new Descriptor(ours, false), calls(kind, ours));
+        requireNumber(fd);
+        // A number of our own first: whatever is asked of it then is true of it, though its owner may close theirs at
+        // any time.
+        Descriptor duplicate = new Descriptor(duplicate(fd), false);
+        boolean kept = false;
+        try {
+            Fds.Kind kind = Fds.kind(duplicate.fd());
+            int reopened = kind.canBeReopened() ? Fds.reopen(duplicate.fd()) : -1;
+            kept = reopened < 0;
+            Descriptor ours = kept ? duplicate : new Descriptor(reopened, false);
+            return new FdSource(fd, kind, ours, calls(kind, ours.fd()));
+        } finally {
+            if (!kept) {
+                duplicate.close();
+            }
+        }
     }
 
     /**
@@ -111,22 +124,38 @@ public final class FdSource implements Io {
         return adopt(STDIN);
     }
 
-    private static Fds.Kind kindOf(int fd) throws IOException {
+    private static void requireNumber(int fd) {
         if (fd < 0) {
             throw new IllegalArgumentException("cannot adopt fd " + fd + ": a file descriptor is not negative");
         }
         Net.natively(); // or says why not
+    }
+
+    private static int duplicate(int fd) throws IOException {
+        try {
+            return Fds.duplicate(fd);
+        } catch (ErrnoException e) {
+            throw notOpen(fd, e);
+        }
+    }
+
+    private static Fds.Kind kindOf(int fd) throws IOException {
+        requireNumber(fd);
         try {
             return Fds.kind(fd);
         } catch (ErrnoException e) {
-            if (e.is(Errno.EBADF)) {
-                throw new IllegalArgumentException(
-                        "cannot adopt fd " + fd
-                                + ": not an open file descriptor; open it first, and do not close it yet",
-                        e);
-            }
-            throw e;
+            throw notOpen(fd, e);
         }
+    }
+
+    /** Throws what it should be, or answers what it is. */
+    private static ErrnoException notOpen(int fd, ErrnoException e) {
+        if (e.is(Errno.EBADF)) {
+            throw new IllegalArgumentException(
+                    "cannot adopt fd " + fd + ": not an open file descriptor; open it first, and do not close it yet",
+                    e);
+        }
+        return e;
     }
 
     /** How to move bytes without a wait. */
@@ -173,19 +202,72 @@ public final class FdSource implements Io {
     public int tryRead(ByteBuffer into) throws IOException {
         ByteTransport.requireWritable(into);
         try {
-            int read = bytes.read(into);
-            if (read == WOULD_BLOCK) {
-                tellsOfWouldBlock();
-            }
-            return read == EOF && kind == Fds.Kind.DATAGRAM ? 0 : read;
+            return settleRead(bytes.read(into));
         } catch (ErrnoException e) {
-            if (kind == Fds.Kind.TERMINAL_MASTER && e.is(Errno.EIO)) {
-                return EOF; // how a master learns that nobody has the slave open
-            }
-            throw e;
+            return endOf(e);
         } finally {
             Reference.reachabilityFence(this);
         }
+    }
+
+    /**
+     * Reads what is there into several buffers, one after the other.
+     *
+     * @param into where the bytes go, from each one's position on
+     * @param offset the index of the first buffer
+     * @param length how many buffers
+     * @return how many bytes; {@link #EOF}; or {@link #WOULD_BLOCK}; 0 only for buffers without room, or an empty datagram
+     * @throws java.nio.channels.ClosedChannelException if the source is closed
+     * @throws IOException if the system refuses
+     * @throws IllegalArgumentException if one of them is read-only
+     * @throws IndexOutOfBoundsException if the range is not within the array
+     */
+    public int tryRead(ByteBuffer[] into, int offset, int length) throws IOException {
+        ByteTransport.requireWritable(into, offset, length);
+        try {
+            return settleRead(bytes.read(into, offset, length));
+        } catch (ErrnoException e) {
+            return endOf(e);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Reads what is there, up to the segment's size.
+     *
+     * @param into where the bytes go, from its beginning on
+     * @return how many bytes; {@link #EOF}; or {@link #WOULD_BLOCK}; 0 only for an empty segment, or an empty datagram
+     * @throws java.nio.channels.ClosedChannelException if the source is closed
+     * @throws IOException if the system refuses
+     * @throws IllegalArgumentException if the segment is read-only
+     * @throws IllegalStateException if the segment's arena is closed
+     * @throws WrongThreadException if the segment is confined to another thread
+     */
+    public int tryRead(MemorySegment into) throws IOException {
+        ByteTransport.requireWritable(into);
+        try {
+            return settleRead(bytes.read(into));
+        } catch (ErrnoException e) {
+            return endOf(e);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    private int settleRead(int read) {
+        if (read == WOULD_BLOCK) {
+            tellsOfWouldBlock();
+        }
+        return read == EOF && kind == Fds.Kind.DATAGRAM ? 0 : read;
+    }
+
+    /** How a terminal's master learns that nobody has the slave open. */
+    private int endOf(ErrnoException e) throws ErrnoException {
+        if (kind == Fds.Kind.TERMINAL_MASTER && e.is(Errno.EIO)) {
+            return EOF;
+        }
+        throw e;
     }
 
     /**
@@ -198,14 +280,55 @@ public final class FdSource implements Io {
      */
     public int tryWrite(ByteBuffer from) throws IOException {
         try {
-            int written = bytes.write(from);
-            if (written == WOULD_BLOCK) {
-                tellsOfWouldBlock();
-            }
-            return written;
+            return settleWritten(bytes.write(from));
         } finally {
             Reference.reachabilityFence(this);
         }
+    }
+
+    /**
+     * Writes what there is room for, of several buffers, one after the other.
+     *
+     * @param from the bytes, from each one's position on
+     * @param offset the index of the first buffer
+     * @param length how many buffers
+     * @return how many bytes, or {@link #WOULD_BLOCK}; 0 only for empty buffers
+     * @throws java.nio.channels.ClosedChannelException if the source is closed
+     * @throws IOException if the system refuses, e.g. because the other end is closed
+     * @throws IndexOutOfBoundsException if the range is not within the array
+     */
+    public int tryWrite(ByteBuffer[] from, int offset, int length) throws IOException {
+        ByteTransport.requireWithin(from, offset, length);
+        try {
+            return settleWritten(bytes.write(from, offset, length));
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Writes what there is room for.
+     *
+     * @param from the bytes, from its beginning on
+     * @return how many bytes, or {@link #WOULD_BLOCK}; 0 only for an empty segment
+     * @throws java.nio.channels.ClosedChannelException if the source is closed
+     * @throws IOException if the system refuses, e.g. because the other end is closed
+     * @throws IllegalStateException if the segment's arena is closed
+     * @throws WrongThreadException if the segment is confined to another thread
+     */
+    public int tryWrite(MemorySegment from) throws IOException {
+        try {
+            return settleWritten(bytes.write(from));
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    private int settleWritten(int written) {
+        if (written == WOULD_BLOCK) {
+            tellsOfWouldBlock();
+        }
+        return written;
     }
 
     /**

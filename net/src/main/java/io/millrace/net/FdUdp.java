@@ -71,15 +71,17 @@ final class FdUdp implements UdpTransport {
     public int send(ByteBuffer from, @Nullable InetSocketAddress to) throws IOException {
         int fd = use();
         try {
-            int bytes = from.remaining();
+            // Each read once: were they changed meanwhile, the bytes would still lie within the buffer.
+            int position = from.position();
+            int bytes = Math.max(from.limit() - position, 0);
             BufferAddress address = from.isDirect() ? BufferAddress.of(lastSent, from) : null;
             lastSent = address == null ? lastSent : address;
             int sent;
             if (address != null && address.isLasting()) {
-                sent = send(fd, address.at(from.position()), bytes, to);
+                sent = send(fd, address.at(position), bytes, to);
             } else {
                 Scratch scratch = Scratch.current(requireShort(bytes));
-                scratch.take(from, from.position(), bytes);
+                scratch.take(from, position, bytes);
                 sent = send(fd, scratch.address(), bytes, to);
             }
             if (sent > 0) {
@@ -124,7 +126,8 @@ final class FdUdp implements UdpTransport {
             lastReceived = address == null ? lastReceived : address;
             int received;
             if (address != null && address.isLasting()) {
-                received = receive(fd, address.at(into.position()), into.remaining());
+                int position = into.position();
+                received = receive(fd, address.at(position), Math.max(into.limit() - position, 0));
             } else {
                 if (into.isDirect() && into.hasRemaining()) {
                     into.get(into.position()); // A buffer that this thread may not use throws before bytes are taken
@@ -151,6 +154,7 @@ final class FdUdp implements UdpTransport {
     public int receive(MemorySegment into) throws IOException {
         int fd = use();
         try {
+            Scratch.requireUsable(into);
             int room = (int) Math.min(into.byteSize(), Scratch.MAX_BYTES);
             Scratch scratch = Scratch.current(room);
             int received = receive(fd, scratch.address(), room);

@@ -3,6 +3,7 @@ package io.millrace.net;
 import io.millrace.poll.Handle;
 import io.millrace.poll.internal.Leak;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.file.OpenOption;
@@ -141,6 +142,87 @@ public final class FileSource implements Io {
      * @throws IllegalArgumentException if the position is negative
      */
     public int tryWrite(ByteBuffer from, long position) throws IOException {
+        requirePosition(position);
+        try {
+            return transport.write(from, position);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Reads where the last call without a position ended, up to the segment's size.
+     *
+     * @param into where the bytes go, from its beginning on
+     * @return how many bytes, or {@link #EOF}; 0 only for an empty segment
+     * @throws java.nio.channels.ClosedChannelException if the file is closed
+     * @throws IOException if the system refuses, e.g. because it was not opened for reading
+     * @throws IllegalArgumentException if the segment is read-only
+     * @throws IllegalStateException if the segment's arena is closed
+     * @throws WrongThreadException if the segment is confined to another thread
+     */
+    public int tryRead(MemorySegment into) throws IOException {
+        ByteTransport.requireWritable(into);
+        try {
+            return transport.read(into, FileTransport.NEXT);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Reads at a position, up to the segment's size, and leaves where the calls without one are.
+     *
+     * @param into where the bytes go, from its beginning on
+     * @param position in the file, not negative
+     * @return how many bytes, or {@link #EOF}; 0 only for an empty segment
+     * @throws java.nio.channels.ClosedChannelException if the file is closed
+     * @throws IOException if the system refuses, e.g. because it was not opened for reading
+     * @throws IllegalArgumentException if the segment is read-only, or the position negative
+     * @throws IllegalStateException if the segment's arena is closed
+     * @throws WrongThreadException if the segment is confined to another thread
+     */
+    public int tryRead(MemorySegment into, long position) throws IOException {
+        ByteTransport.requireWritable(into);
+        requirePosition(position);
+        try {
+            return transport.read(into, position);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Writes where the last call without a position ended; at the end, if the file was opened to append.
+     *
+     * @param from the bytes, from its beginning on
+     * @return how many bytes; 0 only for an empty segment
+     * @throws java.nio.channels.ClosedChannelException if the file is closed
+     * @throws IOException if the system refuses, e.g. because no space is left, or it was not opened for writing
+     * @throws IllegalStateException if the segment's arena is closed
+     * @throws WrongThreadException if the segment is confined to another thread
+     */
+    public int tryWrite(MemorySegment from) throws IOException {
+        try {
+            return transport.write(from, FileTransport.NEXT);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Writes at a position, as {@link #tryWrite(ByteBuffer, long)} does.
+     *
+     * @param from the bytes, from its beginning on
+     * @param position in the file, not negative; past the end, what lies between is zeros
+     * @return how many bytes; 0 only for an empty segment
+     * @throws java.nio.channels.ClosedChannelException if the file is closed
+     * @throws IOException if the system refuses, e.g. because no space is left, or it was not opened for writing
+     * @throws IllegalArgumentException if the position is negative
+     * @throws IllegalStateException if the segment's arena is closed
+     * @throws WrongThreadException if the segment is confined to another thread
+     */
+    public int tryWrite(MemorySegment from, long position) throws IOException {
         requirePosition(position);
         try {
             return transport.write(from, position);

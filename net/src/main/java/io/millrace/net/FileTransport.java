@@ -2,6 +2,7 @@ package io.millrace.net;
 
 import io.millrace.poll.Handle;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /** What moves the bytes of a file: a descriptor, or a {@code java.nio} channel. Results as in {@link Io}, never would-block. */
@@ -14,6 +15,10 @@ sealed interface FileTransport permits FdFile, NioFile {
     int read(ByteBuffer into, long position) throws IOException;
 
     int write(ByteBuffer from, long position) throws IOException;
+
+    int read(MemorySegment into, long position) throws IOException;
+
+    int write(MemorySegment from, long position) throws IOException;
 
     long size() throws IOException;
 

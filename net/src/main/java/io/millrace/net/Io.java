@@ -19,6 +19,14 @@ import io.millrace.poll.Source;
  * <p><b>Buffers.</b> Direct buffers go to the kernel as they are. Heap buffers, and buffers over a segment of an arena that can be
  * closed, are copied on the way.
  *
+ * <p><b>Several buffers.</b> A vectored call moves bytes through the buffers in their order, in one system call. The first 64
+ * of them count, and 64 KiB of those that are copied on the way; what is behind stays for the next call. So
+ * <em>as many bytes as asked</em>, which is what is said of edges, means: as many as that. No buffer may occur twice, and nobody may
+ * change the array or a buffer during the call.
+ *
+ * <p><b>Segments.</b> A native segment goes to the kernel as it is, up to 1 GiB of it, and its arena cannot be closed during the call; one
+ * on the heap is copied on the way, up to 64 KiB. Bytes go to or come from its beginning; pass a slice to go on.
+ *
  * <p><b>Threads.</b> Any thread may call. A source does not order the bytes of calls that overlap: reads by two threads
  * at once, or writes, need an order of your own.
  */

@@ -2,12 +2,16 @@ package io.millrace.net;
 
 import io.millrace.poll.internal.OsHandle;
 import io.millrace.sys.Bits;
+import io.millrace.sys.Iovecs;
 import io.millrace.sys.NioHandle;
 import io.millrace.sys.Scratch;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.GatheringByteChannel;
 import java.nio.channels.ReadableByteChannel;
+import java.nio.channels.ScatteringByteChannel;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.WritableByteChannel;
 
@@ -15,7 +19,7 @@ import java.nio.channels.WritableByteChannel;
  * Bytes through a {@code java.nio} channel. NIO itself sees to it that a close waits for the calls under way.
  *
  * <p>NIO copies a heap buffer through a direct one of the same size, which it keeps for the thread: one large buffer would be paid for
- * ever. So such a call moves as much as the other family's does, and no more.
+ * ever. So such a call moves as much as the other family's does, and no more: 64 buffers at a time, and 64 KiB of those that are copied.
  */
 final class NioBytes implements ByteTransport {
     private final SelectableChannel channel;
@@ -67,12 +71,109 @@ final class NioBytes implements ByteTransport {
         }
     }
 
+    @Override
+    public int read(ByteBuffer[] into, int offset, int length) throws IOException {
+        return move(into, offset, length, Bits.READABLE);
+    }
+
+    @Override
+    public int write(ByteBuffer[] from, int offset, int length) throws IOException {
+        return move(from, offset, length, Bits.WRITABLE);
+    }
+
+    /** Takes as many buffers as the bounds allow; the one that crosses them is cut for the time of the call. */
+    private int move(ByteBuffer[] buffers, int offset, int length, int direction) throws IOException {
+        requireOpen();
+        int asked = 0;
+        int heap = 0;
+        int count = 0;
+        int cutLimit = -1;
+        int most = Math.min(length, Iovecs.MAX_BUFFERS);
+        while (count < most && cutLimit < 0) {
+            ByteBuffer each = buffers[offset + count];
+            int remaining = each.remaining();
+            int room = Iovecs.MAX_BYTES - asked;
+            int taken = Math.min(remaining, each.isDirect() ? room : Math.min(room, Scratch.MAX_BYTES - heap));
+            if (taken < remaining) {
+                cutLimit = each.limit();
+                each.limit(each.position() + taken);
+            }
+            asked += taken;
+            heap += each.isDirect() ? 0 : taken;
+            count++;
+        }
+        try {
+            if (asked == 0) {
+                return 0;
+            }
+            long result = direction == Bits.READABLE
+                    ? ((ScatteringByteChannel) channel).read(buffers, offset, count)
+                    : ((GatheringByteChannel) channel).write(buffers, offset, count);
+            return settle((int) result, asked, direction);
+        } finally {
+            if (cutLimit >= 0) {
+                buffers[offset + count - 1].limit(cutLimit);
+            }
+        }
+    }
+
+    @Override
+    public int read(MemorySegment into) throws IOException {
+        requireOpen();
+        if (into.byteSize() == 0) {
+            return 0;
+        }
+        if (into.isNative()) {
+            return read(view(into));
+        }
+        int asked = (int) Math.min(into.byteSize(), Scratch.MAX_BYTES);
+        Scratch scratch = Scratch.current(asked);
+        try {
+            int moved = read(scratch.view(asked));
+            if (moved > 0) {
+                scratch.give(into, moved);
+            }
+            return moved;
+        } finally {
+            scratch.clearView();
+        }
+    }
+
+    @Override
+    public int write(MemorySegment from) throws IOException {
+        requireOpen();
+        if (from.byteSize() == 0) {
+            return 0;
+        }
+        if (from.isNative()) {
+            return write(view(from));
+        }
+        int asked = (int) Math.min(from.byteSize(), Scratch.MAX_BYTES);
+        Scratch scratch = Scratch.current(asked);
+        scratch.take(from, asked);
+        try {
+            return write(scratch.view(asked));
+        } finally {
+            scratch.clearView();
+        }
+    }
+
+    /** NIO holds the arena of such a buffer open during its calls. */
+    static ByteBuffer view(MemorySegment segment) {
+        long bytes = Math.min(segment.byteSize(), Iovecs.MAX_BYTES);
+        return segment.asSlice(0, bytes).asByteBuffer();
+    }
+
     /** How many bytes to ask for. */
     private int begin(ByteBuffer buffer) throws ClosedChannelException {
+        requireOpen();
+        return buffer.isDirect() ? buffer.remaining() : Math.min(buffer.remaining(), Scratch.MAX_BYTES);
+    }
+
+    private void requireOpen() throws ClosedChannelException {
         if (!channel.isOpen()) {
             throw new ClosedChannelException();
         }
-        return buffer.isDirect() ? buffer.remaining() : Math.min(buffer.remaining(), Scratch.MAX_BYTES);
     }
 
     /** Makes our result of NIO's, whose 0 is would-block, and tells the handle if the direction was drained. */

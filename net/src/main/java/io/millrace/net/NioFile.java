@@ -6,6 +6,7 @@ import io.millrace.poll.Registration;
 import io.millrace.sys.Scratch;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.NonReadableChannelException;
@@ -63,6 +64,39 @@ final class NioFile implements FileTransport {
             throw new IOException("cannot write to " + this + ": it was opened for reading only", e);
         } finally {
             from.limit(limit);
+        }
+    }
+
+    @Override
+    public int read(MemorySegment into, long position) throws IOException {
+        if (into.isNative()) {
+            return read(NioBytes.view(into), position);
+        }
+        int asked = (int) Math.min(into.byteSize(), Scratch.MAX_BYTES);
+        Scratch scratch = Scratch.current(asked);
+        try {
+            int moved = read(scratch.view(asked), position);
+            if (moved > 0) {
+                scratch.give(into, moved);
+            }
+            return moved;
+        } finally {
+            scratch.clearView();
+        }
+    }
+
+    @Override
+    public int write(MemorySegment from, long position) throws IOException {
+        if (from.isNative()) {
+            return write(NioBytes.view(from), position);
+        }
+        int asked = (int) Math.min(from.byteSize(), Scratch.MAX_BYTES);
+        Scratch scratch = Scratch.current(asked);
+        scratch.take(from, asked);
+        try {
+            return write(scratch.view(asked), position);
+        } finally {
+            scratch.clearView();
         }
     }
 

@@ -105,6 +105,7 @@ final class NioUdp implements UdpTransport {
 
     @Override
     public int receive(MemorySegment into) throws IOException {
+        Scratch.requireUsable(into);
         Scratch scratch = Scratch.current(Scratch.MAX_BYTES);
         int received = receive(scratch, into.byteSize());
         if (received > 0) {

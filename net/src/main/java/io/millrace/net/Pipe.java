@@ -3,6 +3,7 @@ package io.millrace.net;
 import io.millrace.poll.Handle;
 import io.millrace.poll.internal.Leak;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 
@@ -82,12 +83,54 @@ public final class Pipe implements AutoCloseable {
          * Reads what is there, up to the buffer's room.
          *
          * @param into where the bytes go, from its position on
-         * @return how many bytes; {@link #EOF} if the other end is closed and everything was read; or {@link #WOULD_BLOCK}
+         * @return how many bytes; {@link #EOF} if the other end is closed and everything was read; or {@link #WOULD_BLOCK}; 0 only
+         *     for a buffer without room
          * @throws java.nio.channels.ClosedChannelException if this end is closed
          * @throws IOException if the system refuses
          * @throws IllegalArgumentException if the buffer is read-only
          */
         public int tryRead(ByteBuffer into) throws IOException {
+            ByteTransport.requireWritable(into);
+            try {
+                return bytes.read(into);
+            } finally {
+                Reference.reachabilityFence(this);
+            }
+        }
+
+        /**
+         * Reads what is there into several buffers, one after the other.
+         *
+         * @param into where the bytes go, from each one's position on
+         * @param offset the index of the first buffer
+         * @param length how many buffers
+         * @return how many bytes; {@link #EOF} if the other end is closed and everything was read; or {@link #WOULD_BLOCK}; 0 only for buffers without room
+         * @throws java.nio.channels.ClosedChannelException if this end is closed
+         * @throws IOException if the system refuses
+         * @throws IllegalArgumentException if one of them is read-only
+         * @throws IndexOutOfBoundsException if the range is not within the array
+         */
+        public int tryRead(ByteBuffer[] into, int offset, int length) throws IOException {
+            ByteTransport.requireWritable(into, offset, length);
+            try {
+                return bytes.read(into, offset, length);
+            } finally {
+                Reference.reachabilityFence(this);
+            }
+        }
+
+        /**
+         * Reads what is there, up to the segment's size.
+         *
+         * @param into where the bytes go, from its beginning on
+         * @return how many bytes; {@link #EOF} if the other end is closed and everything was read; or {@link #WOULD_BLOCK}; 0 only for an empty segment
+         * @throws java.nio.channels.ClosedChannelException if this end is closed
+         * @throws IOException if the system refuses
+         * @throws IllegalArgumentException if the segment is read-only
+         * @throws IllegalStateException if the segment's arena is closed
+         * @throws WrongThreadException if the segment is confined to another thread
+         */
+        public int tryRead(MemorySegment into) throws IOException {
             ByteTransport.requireWritable(into);
             try {
                 return bytes.read(into);
@@ -127,11 +170,49 @@ public final class Pipe implements AutoCloseable {
          * Writes what there is room for.
          *
          * @param from the bytes, from its position on
-         * @return how many bytes, or {@link #WOULD_BLOCK}
+         * @return how many bytes, or {@link #WOULD_BLOCK}; 0 only for an empty buffer
          * @throws java.nio.channels.ClosedChannelException if this end is closed
          * @throws IOException if the other end is closed
          */
         public int tryWrite(ByteBuffer from) throws IOException {
+            try {
+                return bytes.write(from);
+            } finally {
+                Reference.reachabilityFence(this);
+            }
+        }
+
+        /**
+         * Writes what there is room for, of several buffers, one after the other.
+         *
+         * @param from the bytes, from each one's position on
+         * @param offset the index of the first buffer
+         * @param length how many buffers
+         * @return how many bytes, or {@link #WOULD_BLOCK}; 0 only for empty buffers
+         * @throws java.nio.channels.ClosedChannelException if this end is closed
+         * @throws IOException if the other end is closed
+         * @throws IndexOutOfBoundsException if the range is not within the array
+         */
+        public int tryWrite(ByteBuffer[] from, int offset, int length) throws IOException {
+            ByteTransport.requireWithin(from, offset, length);
+            try {
+                return bytes.write(from, offset, length);
+            } finally {
+                Reference.reachabilityFence(this);
+            }
+        }
+
+        /**
+         * Writes what there is room for.
+         *
+         * @param from the bytes, from its beginning on
+         * @return how many bytes, or {@link #WOULD_BLOCK}; 0 only for an empty segment
+         * @throws java.nio.channels.ClosedChannelException if this end is closed
+         * @throws IOException if the other end is closed
+         * @throws IllegalStateException if the segment's arena is closed
+         * @throws WrongThreadException if the segment is confined to another thread
+         */
+        public int tryWrite(MemorySegment from) throws IOException {
             try {
                 return bytes.write(from);
             } finally {

@@ -4,6 +4,7 @@ import io.millrace.poll.internal.OsHandle;
 import java.io.Closeable;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /** A stream of a child that the JDK started: it can be closed, and nothing else without a wait. Says so where it is registered. */
@@ -34,6 +35,26 @@ final class RefusedBytes implements ByteTransport {
 
     @Override
     public int write(ByteBuffer from) {
+        throw new UnsupportedOperationException("cannot write to " + remedy());
+    }
+
+    @Override
+    public int read(ByteBuffer[] into, int offset, int length) {
+        throw new UnsupportedOperationException("cannot read " + remedy());
+    }
+
+    @Override
+    public int write(ByteBuffer[] from, int offset, int length) {
+        throw new UnsupportedOperationException("cannot write to " + remedy());
+    }
+
+    @Override
+    public int read(MemorySegment into) {
+        throw new UnsupportedOperationException("cannot read " + remedy());
+    }
+
+    @Override
+    public int write(MemorySegment from) {
         throw new UnsupportedOperationException("cannot write to " + remedy());
     }
 

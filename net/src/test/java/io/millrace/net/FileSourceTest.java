@@ -1,5 +1,6 @@
 package io.millrace.net;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.file.StandardOpenOption.APPEND;
 import static java.nio.file.StandardOpenOption.CREATE;
 import static java.nio.file.StandardOpenOption.CREATE_NEW;
@@ -16,6 +17,8 @@ import io.millrace.poll.Interest;
 import io.millrace.poll.Trigger;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.FileAlreadyExistsException;
@@ -27,6 +30,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -99,6 +103,95 @@ class FileSourceTest {
         }
         ByteBuffer readOnly = ByteBuffer.allocate(4).asReadOnlyBuffer();
         assertThatThrownBy(() -> file.tryRead(readOnly)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void everyKindOfSegmentHoldsTheSame() throws Exception {
+        Files.writeString(path, "water");
+        FileSource file = rig.keep(rig.net.file(path, READ, WRITE));
+        try (Arena confined = Arena.ofConfined();
+                Arena shared = Arena.ofShared()) {
+            for (MemorySegment into : new MemorySegment[] {
+                MemorySegment.ofArray(new byte[5]),
+                MemorySegment.ofArray(new byte[40]).asSlice(7, 5),
+                Arena.global().allocate(5),
+                Arena.ofAuto().allocate(5),
+                confined.allocate(5),
+                shared.allocate(5)
+            }) {
+                Files.writeString(path, "water");
+                assertThat(file.tryRead(into, 0)).isEqualTo(5);
+                assertThat(into.toArray(ValueLayout.JAVA_BYTE)).isEqualTo("water".getBytes(US_ASCII));
+                assertThat(file.tryWrite(into.asReadOnly(), 5)).isEqualTo(5);
+                assertThat(Files.readString(path)).isEqualTo("waterwater");
+            }
+        }
+        FileSource next = rig.keep(rig.net.file(path, READ, WRITE));
+        MemorySegment three = MemorySegment.ofArray(new byte[3]);
+        MemorySegment direct = Arena.ofAuto().allocate(3);
+        assertThat(next.tryRead(three)).isEqualTo(3);
+        assertThat(next.tryRead(direct)).isEqualTo(3);
+        assertThat(three.toArray(ValueLayout.JAVA_BYTE)).isEqualTo("wat".getBytes(US_ASCII));
+        assertThat(direct.toArray(ValueLayout.JAVA_BYTE)).isEqualTo("erw".getBytes(US_ASCII));
+        assertThat(next.tryWrite(three)).isEqualTo(3);
+        assertThat(next.tryWrite(direct)).isEqualTo(3);
+        assertThat(Files.readString(path)).isEqualTo("waterwwaterw");
+        assertThat(next.tryRead(direct)).isEqualTo(Io.EOF);
+        assertThat(next.tryRead(three, 100)).isEqualTo(Io.EOF);
+        assertThat(next.tryRead(MemorySegment.NULL)).isZero();
+        assertThat(next.tryWrite(MemorySegment.ofArray(new byte[0]), 4)).isZero();
+    }
+
+    @Test
+    void aSegmentThatMayNotBeUsedIsRefusedAndTheFileStaysWhereItIs() throws Exception {
+        Files.writeString(path, "water");
+        FileSource file = rig.keep(rig.net.file(path, READ, WRITE));
+        Arena arena = Arena.ofShared();
+        MemorySegment freed = arena.allocate(4);
+        arena.close();
+        AtomicReference<MemorySegment> confined = new AtomicReference<>();
+        Thread.ofPlatform()
+                .start(() -> confined.set(Arena.ofConfined().allocate(4)))
+                .join();
+        MemorySegment readOnly = Arena.ofAuto().allocate(4).asReadOnly();
+
+        assertThatThrownBy(() -> file.tryRead(freed)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> file.tryRead(freed, 1)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> file.tryWrite(freed)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> file.tryWrite(freed, 1)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> file.tryRead(confined.get())).isInstanceOf(WrongThreadException.class);
+        assertThatThrownBy(() -> file.tryWrite(confined.get(), 0)).isInstanceOf(WrongThreadException.class);
+        assertThatThrownBy(() -> file.tryRead(readOnly)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> file.tryRead(readOnly, 0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> file.tryRead(MemorySegment.NULL, -1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> file.tryWrite(MemorySegment.NULL, -1)).isInstanceOf(IllegalArgumentException.class);
+
+        ByteBuffer all = ByteBuffer.allocate(8);
+        assertThat(file.tryRead(all)).isEqualTo(5);
+        assertThat(all.flip()).isEqualTo(TcpStreamTest.ascii("water"));
+        file.close();
+        assertThatThrownBy(() -> file.tryRead(Arena.ofAuto().allocate(4))).isInstanceOf(ClosedChannelException.class);
+        assertThatThrownBy(() -> file.tryWrite(MemorySegment.NULL)).isInstanceOf(ClosedChannelException.class);
+    }
+
+    @Test
+    void aLargeSegmentOfTheHeapGoesInPieces() throws Exception {
+        byte[] content = new byte[200_000];
+        new Random(4719).nextBytes(content);
+        FileSource file = rig.keep(rig.net.file(path, CREATE, READ, WRITE));
+        int sent = 0;
+        while (sent < content.length) {
+            int written = file.tryWrite(MemorySegment.ofArray(content).asSlice(sent));
+            assertThat(written).isBetween(1, 64 << 10);
+            sent += written;
+        }
+        MemorySegment whole = Arena.ofAuto().allocate(content.length + 1);
+
+        assertThat(file.tryRead(whole, 0)).as("native ones go at once").isEqualTo(content.length);
+
+        assertThat(whole.asSlice(0, content.length).toArray(ValueLayout.JAVA_BYTE))
+                .isEqualTo(content);
+        assertThat(file.tryRead(MemorySegment.ofArray(content), 0)).isEqualTo(64 << 10);
     }
 
     @Test

@@ -21,6 +21,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
@@ -139,6 +140,35 @@ class UdpSocketTest {
         assertThatThrownBy(() -> one.trySend(MemorySegment.ofArray(new byte[100_000])))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("100000");
+    }
+
+    @Test
+    void aSegmentThatMayNotBeUsedIsRefusedAndNoDatagramIsLost() throws Exception {
+        UdpSocket one = rig.keep(rig.net.udp(Rig.ANY_PORT));
+        UdpSocket two = rig.keep(rig.net.udp(Rig.ANY_PORT));
+        two.trySendTo(ascii("safe"), one.localAddress());
+        rig.await(one, Interest.READABLE);
+        Arena arena = Arena.ofShared();
+        MemorySegment freed = arena.allocate(4);
+        ByteBuffer freedBuffer = arena.allocate(4).asByteBuffer();
+        arena.close();
+        AtomicReference<MemorySegment> confined = new AtomicReference<>();
+        Thread.ofPlatform()
+                .start(() -> confined.set(Arena.ofConfined().allocate(4)))
+                .join();
+
+        assertThatThrownBy(() -> one.tryReceive(freed)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> one.tryReceive(freedBuffer)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> one.tryReceive(confined.get())).isInstanceOf(WrongThreadException.class);
+        assertThatThrownBy(() -> one.trySendTo(freed, two.localAddress())).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> one.trySendTo(confined.get(), two.localAddress()))
+                .isInstanceOf(WrongThreadException.class);
+        assertThatThrownBy(() -> one.tryReceive(Arena.ofAuto().allocate(4).asReadOnly()))
+                .isInstanceOf(IllegalArgumentException.class);
+
+        ByteBuffer into = ByteBuffer.allocate(8);
+        assertThat(one.tryReceive(into)).isEqualTo(4);
+        assertThat(into.flip()).isEqualTo(ascii("safe"));
     }
 
     @Test

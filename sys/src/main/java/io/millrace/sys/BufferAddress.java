@@ -45,8 +45,10 @@ public final class BufferAddress extends WeakReference<ByteBuffer> {
         if (!buffer.isDirect()) {
             return new BufferAddress(buffer, 0);
         }
-        MemorySegment rest = MemorySegment.ofBuffer(buffer);
-        return new BufferAddress(buffer, Lasting.is(rest.scope()) ? rest.address() - buffer.position() : 0);
+        // Of a duplicate, whose position nobody else can move: the address must be that of index 0 whatever another
+        // thread does.
+        MemorySegment whole = MemorySegment.ofBuffer(buffer.duplicate().clear());
+        return new BufferAddress(buffer, Lasting.is(whole.scope()) ? whole.address() : 0);
     }
 
     /** Whether the bytes stay where they are as long as the buffer is reachable; if not, they must be copied. */

@@ -26,6 +26,9 @@ public final class Datagrams {
     /** Part of the result of {@link #receive} if the datagram was longer than the room for it. */
     public static final long TRUNCATED = 1L << 32;
 
+    /** What a datagram costs of the receive buffer, at least: 576 bytes and more on Linux, an mbuf of 256 on the BSDs. */
+    private static final int LEAST_CHARGE = 256;
+
     // Places in a call state's scratch: the name is first.
     private static final int HEADER = 128;
     private static final int IOVEC = 192;
@@ -44,14 +47,27 @@ public final class Datagrams {
         return new Opened(bound.descriptor(), bound.family());
     }
 
-    /** From now on the socket talks to this address alone. What came before is thrown away, as NIO does. */
+    /**
+     * From now on the socket talks to this address alone. What came before is thrown away, as NIO does, and no more than that can
+     * be: as many datagrams as the receive buffer may have held, for the peer may send faster than we throw away.
+     */
     public static void connect(int fd, InetSocketAddress address, int family) throws ErrnoException {
         Sockets.connect(fd, address, family);
+        throwAway(fd, mostWaiting(fd));
+    }
+
+    /** Throws away what waits, up to a number of datagrams. */
+    static void throwAway(int fd, int most) {
         CallState state = CallState.current();
-        long result;
-        do {
+        long result = 0;
+        for (int i = 0; i < most && (result >= 0 || result == -Errno.EINTR.code()); i++) {
             result = Sockets.receive(state, fd, state.scratch(), 1);
-        } while (result >= 0 || result == -Errno.EINTR.code());
+        }
+    }
+
+    /** How many datagrams the receive buffer holds at most. Each one is charged with its bookkeeping, however short it is. */
+    static int mostWaiting(int fd) throws ErrnoException {
+        return SocketSetting.RECEIVE_BUFFER.get(fd) / LEAST_CHARGE + 1;
     }
 
     /**
@@ -65,7 +81,7 @@ public final class Datagrams {
         long header = name + HEADER;
         Msghdr.putIovec(name + IOVEC, address, bytes);
         Msghdr.put(header, name, SocketAddressCodec.MAX_BYTES, name + IOVEC, 1);
-        long result = Sockets.receiveMessage(state, fd, header);
+        long result = Sockets.receiveMessage(state, fd, header, 0);
         if (result < 0) {
             return result;
         }

@@ -235,6 +235,26 @@ public final class Fds {
         }
     }
 
+    /** As {@link #receiveNow(CallState, int, long, long)}, into a user's native segment, which cannot be freed meanwhile. */
+    public static long receiveNow(CallState state, int fd, MemorySegment into, long bytes) {
+        return Sockets.receive(state, fd, into, bytes, MSG_DONTWAIT);
+    }
+
+    /** As {@link #sendNow(CallState, int, long, long)}, from a user's native segment, which cannot be freed meanwhile. */
+    public static long sendNow(CallState state, int fd, MemorySegment from, long bytes) {
+        return Sockets.send(state, fd, from, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+
+    /** As {@link #receiveNow(CallState, int, long, long)}, into several buffers. */
+    public static long receiveNow(CallState state, int fd, Iovecs into) {
+        return Sockets.receiveMessage(state, fd, into.header(), MSG_DONTWAIT);
+    }
+
+    /** As {@link #sendNow(CallState, int, long, long)}, from several buffers. */
+    public static long sendNow(CallState state, int fd, Iovecs from) {
+        return Sockets.sendMessage(state, fd, from.header(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+
     /** Reads if poll(2) says that a read will not wait: the count, 0 at the end, or {@code -errno}. */
     public static long readIfReady(CallState state, int fd, long address, long bytes) {
         int ready = isReady(state, fd, Posix.POLLIN);
@@ -245,6 +265,30 @@ public final class Fds {
     public static long writeIfReady(CallState state, int fd, long address, long bytes) {
         int ready = isReady(state, fd, Posix.POLLOUT);
         return ready < 0 ? ready : Posix.write(state, fd, address, bytes);
+    }
+
+    /** As {@link #readIfReady(CallState, int, long, long)}, into a user's native segment, which cannot be freed meanwhile. */
+    public static long readIfReady(CallState state, int fd, MemorySegment into, long bytes) {
+        int ready = isReady(state, fd, Posix.POLLIN);
+        return ready < 0 ? ready : Posix.read(state, fd, into, bytes);
+    }
+
+    /** As {@link #writeIfReady(CallState, int, long, long)}, from a user's native segment, which cannot be freed meanwhile. */
+    public static long writeIfReady(CallState state, int fd, MemorySegment from, long bytes) {
+        int ready = isReady(state, fd, Posix.POLLOUT);
+        return ready < 0 ? ready : Posix.write(state, fd, from, bytes);
+    }
+
+    /** As {@link #readIfReady(CallState, int, long, long)}, into several buffers. */
+    public static long readIfReady(CallState state, int fd, Iovecs into) {
+        int ready = isReady(state, fd, Posix.POLLIN);
+        return ready < 0 ? ready : Posix.read(state, fd, into);
+    }
+
+    /** As {@link #writeIfReady(CallState, int, long, long)}, from several buffers. */
+    public static long writeIfReady(CallState state, int fd, Iovecs from) {
+        int ready = isReady(state, fd, Posix.POLLOUT);
+        return ready < 0 ? ready : Posix.write(state, fd, from);
     }
 
     /** Positive, or {@code -EAGAIN}, or another {@code -errno}. A hang-up or an error counts: the call will tell of it. */

@@ -164,6 +164,26 @@ public final class Files {
         }
     }
 
+    /** As {@link #read(CallState, int, long, long, long)}, into a user's native segment, which cannot be freed meanwhile. */
+    public static long read(CallState state, int fd, MemorySegment into, long bytes, long position) {
+        try {
+            return state.longResult(
+                    (long) SegmentData.PREAD.invokeExact(state.segment, (long) fd, into, bytes, position));
+        } catch (Throwable thrown) {
+            throw Native.refusedSegment(thrown);
+        }
+    }
+
+    /** As {@link #write(CallState, int, long, long, long)}, from a user's native segment, which cannot be freed meanwhile. */
+    public static long write(CallState state, int fd, MemorySegment from, long bytes, long position) {
+        try {
+            return state.longResult(
+                    (long) SegmentData.PWRITE.invokeExact(state.segment, (long) fd, from, bytes, position));
+        } catch (Throwable thrown) {
+            throw Native.refusedSegment(thrown);
+        }
+    }
+
     /** Waits until what was written is on the device. */
     public static void force(int fd, boolean metadata) throws ErrnoException {
         CallState state = CallState.current();
@@ -190,6 +210,11 @@ public final class Files {
     private static final class Data {
         static final MethodHandle PREAD = Native.link("pread", 4);
         static final MethodHandle PWRITE = Native.link("pwrite", 4);
+    }
+
+    private static final class SegmentData {
+        static final MethodHandle PREAD = Native.linkWithSegment("pread", 4, 1);
+        static final MethodHandle PWRITE = Native.linkWithSegment("pwrite", 4, 1);
     }
 
     private static final class Forcing {

@@ -3,6 +3,8 @@ package io.millrace.sys;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,8 +36,11 @@ public final class Iovecs {
     private final long header;
     private final long array;
 
-    /** For each entry: which buffer, how many bytes, and where in the scratch they are or DIRECT. */
-    private final int[] buffer = new int[MAX_BUFFERS];
+    /**
+     * For each entry: the buffer, how many bytes, and where in the scratch they are or DIRECT. The buffers are held from here until {@link #release},
+     * so that their memory outlives the call although somebody may change the array meanwhile.
+     */
+    private final @Nullable ByteBuffer[] buffer = new ByteBuffer[MAX_BUFFERS];
 
     private final int[] bytes = new int[MAX_BUFFERS];
     private final int[] copied = new int[MAX_BUFFERS];
@@ -66,9 +71,9 @@ public final class Iovecs {
      * @throws RuntimeException if this thread may not write one of them now; nothing was read yet then
      */
     public int forReading(ByteBuffer[] buffers, int offset, int length) {
-        layOut(buffers, offset, length);
+        layOut(buffers, offset, length, MAX_BYTES);
         for (int i = 0; i < count; i++) {
-            ByteBuffer each = buffers[buffer[i]];
+            ByteBuffer each = held(i);
             if (copied[i] != DIRECT && each.isDirect()) {
                 each.get(
                         each.position()); // A buffer that this thread may not use throws before bytes are taken for it.
@@ -84,26 +89,38 @@ public final class Iovecs {
      * @throws RuntimeException if this thread may not read one of them now
      */
     public int forWriting(ByteBuffer[] buffers, int offset, int length) {
-        layOut(buffers, offset, length);
+        return forWriting(buffers, offset, length, MAX_BYTES);
+    }
+
+    /**
+     * As {@link #forWriting(ByteBuffer[], int, int)}, but no more than {@code most} bytes.
+     *
+     * @return how many bytes the call will offer
+     */
+    public int forWriting(ByteBuffer[] buffers, int offset, int length, int most) {
+        layOut(buffers, offset, length, Math.min(most, MAX_BYTES));
         for (int i = 0; i < count; i++) {
             if (copied[i] != DIRECT) {
-                ByteBuffer each = buffers[buffer[i]];
+                ByteBuffer each = held(i);
                 scratch.take(each, each.position(), bytes[i], copied[i]);
             }
         }
         return asked;
     }
 
-    private void layOut(ByteBuffer[] buffers, int offset, int length) {
+    private void layOut(ByteBuffer[] buffers, int offset, int length, int most) {
         count = 0;
         asked = 0;
         toCopy = 0;
         int end = offset + Math.min(length, MAX_BUFFERS);
         boolean room = true;
         for (int i = offset; i < end && room; i++) {
-            int remaining = buffers[i].remaining();
+            // Each read once: were they changed meanwhile, the bytes would still lie within the buffer.
+            ByteBuffer each = buffers[i];
+            int position = each.position();
+            int remaining = each.limit() - position;
             if (remaining > 0) {
-                room = add(buffers[i], i, remaining);
+                room = add(each, position, remaining, most);
             }
         }
         if (toCopy > 0) {
@@ -118,22 +135,22 @@ public final class Iovecs {
     }
 
     /** False if it did not fit whole: what follows must wait for the next call. */
-    private boolean add(ByteBuffer each, int index, int remaining) {
+    private boolean add(ByteBuffer each, int position, int remaining, int most) {
         BufferAddress address = each.isDirect() ? addressOf(each) : null;
         boolean direct = address != null && address.isLasting();
-        int room = direct ? MAX_BYTES - asked : Math.min(MAX_BYTES - asked, Scratch.MAX_BYTES - toCopy);
+        int room = direct ? most - asked : Math.min(most - asked, Scratch.MAX_BYTES - toCopy);
         int taken = Math.min(remaining, room);
         if (taken == 0) {
             return false;
         }
         if (address != null && direct) {
             copied[count] = DIRECT;
-            Msghdr.putIovec(iovec(count), address.at(each.position()), taken);
+            Msghdr.putIovec(iovec(count), address.at(position), taken);
         } else {
             copied[count] = toCopy;
             toCopy += taken;
         }
-        buffer[count] = index;
+        buffer[count] = each;
         bytes[count] = taken;
         count++;
         asked += taken;
@@ -157,10 +174,10 @@ public final class Iovecs {
     }
 
     /** Gives the buffers what a call read, and moves their positions. */
-    public void settleRead(ByteBuffer[] buffers, int moved) {
+    public void settleRead(int moved) {
         int left = moved;
         for (int i = 0; i < count && left > 0; i++) {
-            ByteBuffer each = buffers[buffer[i]];
+            ByteBuffer each = held(i);
             int part = Math.min(left, bytes[i]);
             if (copied[i] != DIRECT) {
                 scratch.give(each, each.position(), part, copied[i]);
@@ -171,14 +188,24 @@ public final class Iovecs {
     }
 
     /** Moves the positions of the buffers by what a call wrote. */
-    public void settleWrite(ByteBuffer[] buffers, int moved) {
+    public void settleWrite(int moved) {
         int left = moved;
         for (int i = 0; i < count && left > 0; i++) {
-            ByteBuffer each = buffers[buffer[i]];
+            ByteBuffer each = held(i);
             int part = Math.min(left, bytes[i]);
             each.position(each.position() + part);
             left -= part;
         }
+    }
+
+    /** Lets go of the buffers; after each call, however it ended. */
+    public void release() {
+        Arrays.fill(buffer, 0, count, null);
+        count = 0;
+    }
+
+    private ByteBuffer held(int entry) {
+        return Objects.requireNonNull(buffer[entry]);
     }
 
     private long iovec(int index) {

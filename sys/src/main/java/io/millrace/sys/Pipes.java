@@ -1,5 +1,7 @@
 package io.millrace.sys;
 
+import java.lang.foreign.MemorySegment;
+
 /** Pipes: two descriptors, and read and write on them. Results of the data calls are the count or {@code -errno}. */
 public final class Pipes {
     /**
@@ -33,5 +35,25 @@ public final class Pipes {
      */
     public static long write(CallState state, int fd, long address, long bytes) {
         return Posix.write(state, fd, address, bytes);
+    }
+
+    /** As {@link #read(CallState, int, long, long)}, into a user's native segment, which cannot be freed meanwhile. */
+    public static long read(CallState state, int fd, MemorySegment into, long bytes) {
+        return Posix.read(state, fd, into, bytes);
+    }
+
+    /** As {@link #write(CallState, int, long, long)}, from a user's native segment, which cannot be freed meanwhile. */
+    public static long write(CallState state, int fd, MemorySegment from, long bytes) {
+        return Posix.write(state, fd, from, bytes);
+    }
+
+    /** Reads into several buffers: the count, 0 at the end, or {@code -errno}. */
+    public static long read(CallState state, int fd, Iovecs into) {
+        return Posix.read(state, fd, into);
+    }
+
+    /** Writes from several buffers: the count, or {@code -errno}. */
+    public static long write(CallState state, int fd, Iovecs from) {
+        return Posix.write(state, fd, from);
     }
 }

@@ -52,6 +52,42 @@ final class Posix {
         }
     }
 
+    /** As {@link #read(CallState, int, long, long)}, into a user's native segment, which cannot be freed meanwhile. */
+    static long read(CallState state, int fd, MemorySegment into, long bytes) {
+        try {
+            return state.longResult((long) Segments.READ.invokeExact(state.segment, (long) fd, into, bytes));
+        } catch (Throwable thrown) {
+            throw Native.refusedSegment(thrown);
+        }
+    }
+
+    /** As {@link #write(CallState, int, long, long)}, from a user's native segment, which cannot be freed meanwhile. */
+    static long write(CallState state, int fd, MemorySegment from, long bytes) {
+        try {
+            return state.longResult((long) Segments.WRITE.invokeExact(state.segment, (long) fd, from, bytes));
+        } catch (Throwable thrown) {
+            throw Native.refusedSegment(thrown);
+        }
+    }
+
+    static long read(CallState state, int fd, Iovecs into) {
+        try {
+            return state.longResult(
+                    (long) Vectors.READV.invokeExact(state.segment, (long) fd, into.array(), (long) into.count()));
+        } catch (Throwable thrown) {
+            throw Native.unexpected(thrown);
+        }
+    }
+
+    static long write(CallState state, int fd, Iovecs from) {
+        try {
+            return state.longResult(
+                    (long) Vectors.WRITEV.invokeExact(state.segment, (long) fd, from.array(), (long) from.count()));
+        } catch (Throwable thrown) {
+            throw Native.unexpected(thrown);
+        }
+    }
+
     /** Never retried: after EINTR the number may already be somebody else's. */
     static int close(CallState state, int fd) {
         try {
@@ -137,6 +173,16 @@ final class Posix {
 
     static void putLong(long address, long value) {
         MEMORY.set(ValueLayout.JAVA_LONG_UNALIGNED, address, value);
+    }
+
+    private static final class Segments {
+        static final MethodHandle READ = Native.linkWithSegment("read", 3, 1);
+        static final MethodHandle WRITE = Native.linkWithSegment("write", 3, 1);
+    }
+
+    private static final class Vectors {
+        static final MethodHandle READV = Native.link("readv", 3);
+        static final MethodHandle WRITEV = Native.link("writev", 3);
     }
 
     private static final class Fcntl {

@@ -2,6 +2,7 @@ package io.millrace.sys;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 
 /**
@@ -72,6 +73,16 @@ public final class Scratch {
     /** Copies to the beginning of a segment; fails if its bytes may not be written by this thread now. */
     public void give(MemorySegment to, int count) {
         MemorySegment.copy(segment, 0, to, 0, count);
+    }
+
+    /**
+     * Fails if the segment's bytes may not be used by this thread now: to be asked before bytes that cannot be put back are taken for
+     * it.
+     */
+    public static void requireUsable(MemorySegment segment) {
+        if (segment.byteSize() > 0) {
+            segment.get(ValueLayout.JAVA_BYTE, 0);
+        }
     }
 
     /** The first bytes as a direct buffer, for calls that want one. The next one who asks gets the same buffer. */

@@ -292,8 +292,12 @@ public final class Sockets {
 
     /** As {@link #receive(CallState, int, long, long)}, into a user's native segment, which cannot be freed meanwhile. */
     public static long receive(CallState state, int fd, MemorySegment into, long bytes) {
+        return receive(state, fd, into, bytes, 0);
+    }
+
+    static long receive(CallState state, int fd, MemorySegment into, long bytes, long flags) {
         try {
-            return state.longResult((long) SegmentData.RECV.invokeExact(state.segment, (long) fd, into, bytes, 0L));
+            return state.longResult((long) SegmentData.RECV.invokeExact(state.segment, (long) fd, into, bytes, flags));
         } catch (Throwable thrown) {
             throw Native.refusedSegment(thrown);
         }
@@ -301,9 +305,12 @@ public final class Sockets {
 
     /** As {@link #send(CallState, int, long, long)}, from a user's native segment, which cannot be freed meanwhile. */
     public static long send(CallState state, int fd, MemorySegment from, long bytes) {
+        return send(state, fd, from, bytes, MSG_NOSIGNAL);
+    }
+
+    static long send(CallState state, int fd, MemorySegment from, long bytes, long flags) {
         try {
-            return state.longResult(
-                    (long) SegmentData.SEND.invokeExact(state.segment, (long) fd, from, bytes, MSG_NOSIGNAL));
+            return state.longResult((long) SegmentData.SEND.invokeExact(state.segment, (long) fd, from, bytes, flags));
         } catch (Throwable thrown) {
             throw Native.refusedSegment(thrown);
         }
@@ -311,23 +318,27 @@ public final class Sockets {
 
     /** Receives into several buffers: the count, 0 at the end of the stream, or {@code -errno}. */
     public static long receive(CallState state, int fd, Iovecs into) {
-        return receiveMessage(state, fd, into.header());
+        return receiveMessage(state, fd, into.header(), 0);
     }
 
     /** Sends from several buffers: the count, or {@code -errno}. */
     public static long send(CallState state, int fd, Iovecs from) {
+        return sendMessage(state, fd, from.header(), MSG_NOSIGNAL);
+    }
+
+    /** The count, or {@code -errno}. */
+    static long sendMessage(CallState state, int fd, long header, long flags) {
         try {
-            return state.longResult(
-                    (long) Messages.SENDMSG.invokeExact(state.segment, (long) fd, from.header(), MSG_NOSIGNAL));
+            return state.longResult((long) Messages.SENDMSG.invokeExact(state.segment, (long) fd, header, flags));
         } catch (Throwable thrown) {
             throw Native.unexpected(thrown);
         }
     }
 
     /** The count, or {@code -errno}; the header tells the rest. */
-    static long receiveMessage(CallState state, int fd, long header) {
+    static long receiveMessage(CallState state, int fd, long header, long flags) {
         try {
-            return state.longResult((long) Messages.RECVMSG.invokeExact(state.segment, (long) fd, header, 0L));
+            return state.longResult((long) Messages.RECVMSG.invokeExact(state.segment, (long) fd, header, flags));
         } catch (Throwable thrown) {
             throw Native.unexpected(thrown);
         }

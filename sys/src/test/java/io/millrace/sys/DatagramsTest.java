@@ -81,6 +81,41 @@ class DatagramsTest {
     }
 
     @Test
+    void aConnectThrowsAwayWhatWaitedAndNoMoreThanCanHaveWaited() throws Exception {
+        Datagrams.Opened opened = Datagrams.open(ANY_PORT, false, 0);
+        int fd = opened.descriptor().fd();
+        try (DatagramSocket peer = new DatagramSocket(ANY_PORT)) {
+            InetSocketAddress mine = Sockets.localAddress(fd);
+            for (int i = 0; i < 5; i++) {
+                peer.send(new DatagramPacket(new byte[] {(byte) i}, 1, mine));
+            }
+            await(opened.descriptor());
+
+            Datagrams.throwAway(fd, 3);
+
+            assertThat(Datagrams.receive(state, fd, memory.address(), 16, opened.peer()))
+                    .isEqualTo(1);
+            assertThat(memory.get(ValueLayout.JAVA_BYTE, 0)).as("the fourth").isEqualTo((byte) 3);
+            // Empty ones take the least room. Those that the buffer cannot hold are lost.
+            for (int i = 0; i < 10_000; i++) {
+                peer.send(new DatagramPacket(new byte[0], 0, mine));
+            }
+            int held = 0;
+            while (Datagrams.receive(state, fd, memory.address(), 16, opened.peer()) >= 0) {
+                held++;
+            }
+            assertThat(held).isBetween(10, Datagrams.mostWaiting(fd));
+
+            peer.send(new DatagramPacket(new byte[1], 1, mine));
+            await(opened.descriptor());
+            Datagrams.connect(fd, (InetSocketAddress) peer.getLocalSocketAddress(), opened.family());
+            assertThat(Datagrams.receive(state, fd, memory.address(), 16, opened.peer()))
+                    .isEqualTo(-Errno.EAGAIN.code());
+        }
+        opened.descriptor().close();
+    }
+
+    @Test
     void twoAddressesInTurnAreBothWrittenRight() {
         InetSocketAddress one = new InetSocketAddress(InetAddress.ofLiteral("10.0.0.1"), 1);
         InetSocketAddress two = new InetSocketAddress(InetAddress.ofLiteral("2001:db8::2"), 2);

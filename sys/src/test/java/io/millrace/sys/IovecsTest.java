@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -50,7 +51,7 @@ class IovecsTest {
             Native.MEMORY.set(java.lang.foreign.ValueLayout.JAVA_BYTE, address(0) + i, (byte) (10 + i));
         }
 
-        iovecs.settleRead(buffers, 4);
+        iovecs.settleRead(4);
 
         assertThat(buffers[0].array()).containsExactly(10, 11);
         assertThat(buffers[2].array()).containsExactly(12, 13, 0);
@@ -63,7 +64,7 @@ class IovecsTest {
         ByteBuffer[] buffers = {ByteBuffer.allocateDirect(4), ByteBuffer.allocate(4), ByteBuffer.allocateDirect(4)};
         iovecs.forWriting(buffers, 0, 3);
 
-        iovecs.settleWrite(buffers, 5);
+        iovecs.settleWrite(5);
 
         assertThat(buffers).extracting(ByteBuffer::position).containsExactly(4, 1, 0);
     }
@@ -108,6 +109,44 @@ class IovecsTest {
                 }
             }
         }
+    }
+
+    @Test
+    void theBuffersOfACallAreHeldUntilItIsOver() {
+        ByteBuffer[] buffers = {ByteBuffer.allocate(2), ByteBuffer.allocate(2)};
+        ByteBuffer first = buffers[0];
+        iovecs.forReading(buffers, 0, 2);
+        buffers[0] = ByteBuffer.allocate(1); // by another thread, though it must not
+
+        iovecs.settleRead(3);
+        iovecs.release();
+
+        assertThat(first.position()).isEqualTo(2);
+        assertThat(buffers[0].position()).isZero();
+        assertThat(buffers[1].position()).isEqualTo(1);
+        assertThat(iovecs.count()).isZero();
+    }
+
+    @Test
+    void whateverAnotherThreadDoesToABufferNoByteOutsideOfItIsNamed() throws Exception {
+        ByteBuffer moving = ByteBuffer.allocateDirect(64);
+        long base = BufferAddress.of(null, moving).at(0);
+        AtomicBoolean over = new AtomicBoolean();
+        Thread mover = Thread.ofPlatform().start(() -> {
+            for (int i = 0; !over.get(); i++) {
+                moving.clear().position(i % 60).limit(60 + i % 4);
+            }
+        });
+        ByteBuffer[] buffers = {moving};
+        for (int i = 0; i < 200_000; i++) {
+            if (iovecs.forWriting(buffers, 0, 1) > 0) {
+                assertThat(address(0)).isBetween(base, base + 63);
+                assertThat(address(0) + bytes(0)).isBetween(base + 1, base + 64);
+            }
+            iovecs.release();
+        }
+        over.set(true);
+        mover.join();
     }
 
     private long address(int entry) {
