@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Executors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -123,6 +124,52 @@ class ArchitectureTest {
                 .dependOnClassesThat(resideInAPackage("io.millrace.poll.internal.."))
                 .allowEmptyShould(true)
                 .check(CLASSES);
+    }
+
+    /** What stands for channels has a name that says so; the rest of the family of descriptors never meets one. */
+    @Test
+    void descriptorsUseNoChannels() {
+        noClasses()
+                .that(resideInAPackage("io.millrace.sys..")
+                        .or(resideInAPackage("io.millrace.poll.."))
+                        .or(resideInAPackage("io.millrace.net.."))
+                        .and(DescribedPredicate.describe(
+                                "are not of the family of channels",
+                                type -> !outermost(type).getSimpleName().startsWith("Nio")
+                                        // asks a selector for such a handle, and poll(2) for a descriptor
+                                        && !outermost(type).getSimpleName().equals("WaitOne"))))
+                .should()
+                .dependOnClassesThat(resideInAPackage("java.nio.channels..")
+                        .and(DescribedPredicate.not(JavaClass.Predicates.assignableTo(Exception.class))))
+                .check(CLASSES);
+    }
+
+    /** A watch of the JDK's service needs a thread, and each look-up of a name a virtual one. */
+    @Test
+    void nobodyElseStartsAThread() {
+        noClasses()
+                .that(resideInAPackage("io.millrace.sys..")
+                        .or(resideInAPackage("io.millrace.poll.."))
+                        .or(resideInAPackage("io.millrace.net.."))
+                        .and(DescribedPredicate.describe(
+                                "are neither NioWatch nor Resolver",
+                                type -> !List.of("NioWatch", "Resolver")
+                                        .contains(outermost(type).getSimpleName()))))
+                .should()
+                .callMethodWhere(DescribedPredicate.describe(
+                        "a thread or an executor is made",
+                        call -> (call.getTargetOwner().isAssignableTo(Thread.class)
+                                        && List.of("start", "ofPlatform", "ofVirtual", "startVirtualThread")
+                                                .contains(call.getName()))
+                                || call.getTargetOwner().isAssignableTo(Executors.class)))
+                .orShould()
+                .callConstructorWhere(DescribedPredicate.describe(
+                        "a thread is made", call -> call.getTargetOwner().isAssignableTo(Thread.class)))
+                .check(CLASSES);
+    }
+
+    private static JavaClass outermost(JavaClass type) {
+        return type.getEnclosingClass().map(ArchitectureTest::outermost).orElse(type);
     }
 
     private static DescribedPredicate<JavaClass> outside(String... packages) {

@@ -60,7 +60,8 @@ final class ChildJvm implements AutoCloseable {
                 Net.class,
                 Poll.class,
                 Backends.class,
-                Class.forName("org.jctools.queues.varhandle.MpscVarHandleArrayQueue"))) {
+                Class.forName("org.jctools.queues.varhandle.MpscVarHandleArrayQueue"),
+                Class.forName("org.jctools.queues.MessagePassingQueue"))) {
             places.add(placeOf(type));
         }
         return places.stream().collect(Collectors.joining(System.getProperty("path.separator")));

@@ -3,18 +3,17 @@ package io.millrace.net;
 import static io.millrace.net.TcpStreamTest.ascii;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.millrace.poll.Interest;
 import io.millrace.poll.Trigger;
 import java.io.BufferedReader;
-import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.PortUnreachableException;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +21,6 @@ import java.util.Locale;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -114,25 +112,9 @@ class CounterpartsTest {
 
         abstract List<String> unixEcho(Path path);
 
-        private String program() {
-            return name().toLowerCase(Locale.ROOT);
-        }
-
-        private boolean isInstalled() {
-            for (String directory : System.getenv("PATH").split(File.pathSeparator, -1)) {
-                if (Files.isExecutable(Path.of(directory, program()))) {
-                    return true;
-                }
-            }
-            return false;
-        }
-
+        /** Both packages are named as their programs are. */
         void require() {
-            if (!isInstalled()) {
-                String reason = program() + " is not installed; apt-get install " + program();
-                System.out.println("SKIPPED: CounterpartsTest: " + reason);
-                Assumptions.abort(reason);
-            }
+            Tools.require(name().toLowerCase(Locale.ROOT), name().toLowerCase(Locale.ROOT));
         }
     }
 
@@ -188,6 +170,59 @@ class CounterpartsTest {
         Process client = start(tool.unixClient(directory.resolve("socket")));
 
         answerAfterTheEnd(client, Streams.accept(rig, listener));
+    }
+
+    /** The other half: we send no more, and the client ends what it sends when it has seen that. */
+    @Test
+    void aTcpClientHearsOurHalfCloseAndStillTalks() throws Exception {
+        TcpListener listener = rig.listener();
+        Process client = start(tool.tcpClient(listener.localAddress()));
+        TcpStream server = rig.accept(listener);
+        rig.writeFully(server, ascii("answer\n"));
+        server.shutdownOutput();
+        assertThat(client.inputReader(US_ASCII).readLine()).isEqualTo("answer");
+
+        client.getOutputStream().write("question\n".getBytes(US_ASCII));
+        client.getOutputStream().close();
+
+        ByteBuffer question = ByteBuffer.allocate(9);
+        rig.readFully(server, question);
+        assertThat(question.flip()).isEqualTo(ascii("question\n"));
+        assertThat(rig.read(server, ByteBuffer.allocate(1))).isEqualTo(Io.EOF);
+    }
+
+    @Test
+    void aTcpClientByIpv6() throws Exception {
+        TcpListener listener = rig.keep(rig.net.listen(new InetSocketAddress(InetAddress.ofLiteral("::1"), 0)));
+        int port = listener.localAddress().getPort();
+        Process client = start(
+                tool == Tool.SOCAT
+                        ? List.of("socat", "-t20", "-", "TCP6:[::1]:" + port)
+                        : List.of("ncat", "-6", "::1", Integer.toString(port)));
+
+        answerAfterTheEnd(client, rig.accept(listener));
+    }
+
+    @Test
+    void aTcpClientThatIsKilledWithUnreadBytesResets() throws Exception {
+        TcpListener listener = rig.listener();
+        Process client = start(tool.tcpClient(listener.localAddress()));
+        TcpStream server = rig.accept(listener);
+        // Stopped, so that what it was sent stays unread; a socket closed so is reset.
+        assertThat(new ProcessBuilder("kill", "-STOP", Long.toString(client.pid()))
+                        .start()
+                        .waitFor())
+                .isZero();
+        rig.writeFully(server, ascii("unread"));
+        client.destroyForcibly().waitFor();
+
+        assertThatThrownBy(() -> {
+                    while (rig.read(server, ByteBuffer.allocate(8)) != Io.EOF) {
+                        rig.await(server, Interest.READABLE);
+                    }
+                })
+                .isInstanceOf(IOException.class)
+                .hasMessageMatching("(?is).*reset.*");
     }
 
     @Test

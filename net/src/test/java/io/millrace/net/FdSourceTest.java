@@ -26,7 +26,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -84,6 +83,34 @@ class FdSourceTest {
         assertThat(ProcFs.isNonBlocking(fd)).isFalse();
         source.close();
         assertThat(ProcFs.isOpen(fd)).as("a borrowed number is never closed").isTrue();
+    }
+
+    @Test
+    @DisplayName("mr-6, tip-7: a named pipe that another process writes to and closes")
+    void aNamedPipe() throws Exception {
+        Path fifo = directory.resolve("fifo");
+        shell("mkfifo " + fifo);
+        RandomAccessFile[] both = new RandomAccessFile[1];
+        int fd = ProcFs.opened(fifo.toString(), () -> both[0] = new RandomAccessFile(fifo.toFile(), "rw"));
+        rig.keep(both[0]);
+        FdSource source = rig.keep(FdSource.adopt(fd));
+        rig.poll.register(source, 1, Interest.READABLE, Trigger.EDGE);
+        assertThat(rig.reports(Duration.ZERO)).isFalse();
+        for (int i = 0; i < 3; i++) {
+            shell("echo water > " + fifo);
+            assertThat(rig.reports(Rig.DEADLINE)).isTrue();
+            ByteBuffer into = ByteBuffer.allocate(16);
+            assertThat(source.tryRead(into)).isEqualTo(6);
+            assertThat(into.flip()).isEqualTo(TcpStreamTest.ascii("water\n"));
+            assertThat(source.tryRead(into.clear())).isEqualTo(Io.WOULD_BLOCK);
+        }
+        assertThat(ProcFs.isNonBlocking(fd)).isFalse();
+    }
+
+    private static void shell(String command) throws Exception {
+        assertThat(new ProcessBuilder("sh", "-c", command).inheritIO().start().waitFor())
+                .as(command)
+                .isZero();
     }
 
     @Test
@@ -361,7 +388,7 @@ class FdSourceTest {
     }
 
     @Test
-    @DisplayName("tip-7: the standard input of a process, as a pipe")
+    @DisplayName("mr-6, tip-7: the standard input of a process, as a pipe that another one writes to")
     void stdinIsAPipe() throws Exception {
         try (ChildJvm child = ChildJvm.start(StdinChild.class, List.of(), name())) {
             assertThat(child.line()).isEqualTo("a pipe");
@@ -399,7 +426,7 @@ class FdSourceTest {
     @Test
     @DisplayName("tip-7: the standard input of a process, as a terminal whose flags the shell shares")
     void stdinIsATerminal() throws Exception {
-        Assumptions.assumeTrue(Files.isExecutable(Path.of("/usr/bin/script")), "there is no script(1) here");
+        Tools.require("script", "bsdutils");
         String command = String.join(" ", ChildJvm.command(StdinChild.class, List.of(), name()));
         ProcessBuilder builder = new ProcessBuilder(
                 "/usr/bin/script", "--quiet", "--return", "--echo", "never", "-c", command, "/dev/null");

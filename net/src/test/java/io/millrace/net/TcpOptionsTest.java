@@ -119,6 +119,31 @@ class TcpOptionsTest {
                 .isNotInstanceOf(ClosedChannelException.class);
     }
 
+    /** What the Javadoc warns of: the one close that takes time, and no longer than was asked for. */
+    @Test
+    void withAPositiveLingerACloseWaitsForThePeerAndNoLongerThanThat() throws Exception {
+        Rig.Ends ends = rig.connection();
+        ends.client().setLinger(Duration.ofSeconds(1));
+        ByteBuffer much = ByteBuffer.allocateDirect(1 << 20);
+        while (ends.client().tryWrite(much.clear()) != Io.WOULD_BLOCK) {
+            // until neither kernel takes more; nobody reads
+        }
+        long start = System.nanoTime();
+        ends.client().close();
+        long waited = System.nanoTime() - start;
+
+        assertThat(Duration.ofNanos(waited)).isLessThan(Duration.ofSeconds(10));
+        if (backend != Rig.Backend.NIO) {
+            assertThat(Duration.ofNanos(waited))
+                    .as("on Linux it waits although the socket never does otherwise")
+                    .isGreaterThan(Duration.ofMillis(900));
+        }
+        assertThat(ends.client().isConnected()).isFalse();
+        assertThat(rig.read(ends.server(), much.clear()))
+                .as("what was sent is there")
+                .isPositive();
+    }
+
     @Test
     void onAClosedStreamEveryOptionSaysSo() throws Exception {
         TcpStream stream = rig.connection().client();
