@@ -1,0 +1,22 @@
+package io.millrace.conformance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+class KqueueShimTest {
+    @Test
+    @DisplayName("the two copies of KqueueShim differ in their package and in nothing else")
+    void theTwoCopiesAreOne() throws IOException {
+        String here = Files.readString(Path.of("src/test/java/io/millrace/conformance/KqueueShim.java"));
+        String there = Files.readString(Path.of("../sys/src/test/java/io/millrace/sys/KqueueShim.java"));
+
+        assertThat(there).startsWith("package io.millrace.sys;\n");
+        assertThat(there.replaceFirst("package io.millrace.sys;", "package io.millrace.conformance;"))
+                .isEqualTo(here);
+    }
+}
