@@ -48,11 +48,13 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
@@ -249,6 +251,9 @@ class CyclesTest {
 
     @ParameterizedTest
     @MethodSource("kindsOnEveryBackend")
+    // The JDK's watch service takes some 8 ms to open and close, which is half a minute on a busy machine, and minutes
+    // in a soak.
+    @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void nothingIsLeftBehind(String backend, Kind kind) throws Exception {
         try (Poll poll = Poll.builder().backend(backend).open()) {
             Events events = Events.withCapacity(8);

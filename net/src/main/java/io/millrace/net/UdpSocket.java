@@ -82,7 +82,8 @@ public final class UdpSocket implements Source, AutoCloseable {
     }
 
     /**
-     * From now on talks to one address alone. Datagrams that came before are thrown away. Nothing is sent.
+     * From now on talks to one address alone. Datagrams that came before are thrown away, and with them maybe some that the peer sends at
+     * this moment: no more than the receive buffer can have held, save on NIO, which throws away until it finds none. Nothing is sent.
      *
      * @param address of the peer
      * @throws ClosedChannelException if the socket is closed

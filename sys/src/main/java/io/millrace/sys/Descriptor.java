@@ -84,9 +84,8 @@ public final class Descriptor implements Handle {
         int before = (int) STATE.getAndBitwiseOr(this, CLOSING);
         if (before == 0) {
             reallyClose();
-        } else {
-            waiters.wakeAll();
         }
+        waiters.wakeAll();
     }
 
     public boolean isClosing() {
