@@ -1,0 +1,57 @@
+package io.millrace.task;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+
+/** A pollable as a future. */
+final class FutureDrive<T> extends Drive {
+    private final Pollable<T> pollable;
+    private final CompletableFuture<T> future = new CompletableFuture<>();
+
+    private FutureDrive(Pollable<T> pollable, Executor executor) {
+        super(executor);
+        this.pollable = pollable;
+    }
+
+    static <T> CompletableFuture<T> start(Pollable<T> pollable, Executor executor) {
+        FutureDrive<T> drive = new FutureDrive<>(pollable, executor);
+        drive.drive();
+        if (!drive.future.isDone()) {
+            // Whoever completes it, cancelling included: the next step finds it done.
+            drive.future.whenComplete((value, failure) -> drive.wake());
+        }
+        return drive.future;
+    }
+
+    @Override
+    boolean step() {
+        if (future.isDone()) {
+            pollable.cancel();
+            return true;
+        }
+        try {
+            return switch (pollable.poll(this)) {
+                case Step.Pending<T> pending -> false;
+                case Item<T>(T value) -> {
+                    future.complete(value);
+                    yield true;
+                }
+                case Failed<T>(Throwable cause) -> {
+                    future.completeExceptionally(cause);
+                    yield true;
+                }
+                case Step.Ended<T> ended -> throw new IllegalStateException("a future ended without an outcome");
+            };
+        } catch (Throwable failure) {
+            future.completeExceptionally(failure);
+            return true;
+        }
+    }
+
+    @Override
+    void refused(RejectedExecutionException reason) {
+        pollable.cancel();
+        future.completeExceptionally(reason);
+    }
+}

@@ -1,0 +1,336 @@
+package io.millrace.task;
+
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.stream.Collector;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Futures in any number, whose results come as they complete; those that became ready within one cycle come in index order. See
+ * {@link Unordered} for the cycle, the fairness that is promised, and all the ways to consume.
+ *
+ * {@snippet :
+ * try (var downloads = FuturesUnordered.<Page>create()) {
+ *     urls.forEach(url -> downloads.add(client.fetch(url)));
+ *     for (var outcome : downloads) {
+ *         switch (outcome) {
+ *             case Item(Page page) -> index(page);
+ *             case Failed(var cause) -> log(cause);
+ *         }
+ *     }
+ * }
+ * }
+ *
+ * <p>A child is removed when it has its outcome, and its index goes to the next one that is added. Its waker does not.
+ *
+ * @param <T> the values
+ */
+public final class FuturesUnordered<T> extends Unordered<T> {
+    private final int limit;
+    private final @Nullable Duration timeout;
+    private final Alarms alarms;
+    private final FailurePolicy policy;
+    /** Children that wait for room. Walked by the consumer, dropped by any thread. */
+    private volatile @Nullable Iterator<? extends Pollable<? extends T>> feed;
+
+    private FuturesUnordered(Builder<T> builder, @Nullable Iterator<? extends Pollable<? extends T>> feed) {
+        super(builder.budget);
+        this.limit = builder.limit;
+        this.timeout = builder.timeout;
+        this.alarms = builder.alarms;
+        this.policy = builder.policy;
+        this.feed = feed;
+    }
+
+    /**
+     * An empty set.
+     *
+     * @param <T> the values
+     * @return the caller's to close
+     */
+    public static <T> FuturesUnordered<T> create() {
+        return new FuturesUnordered<>(new Builder<>(), null);
+    }
+
+    /**
+     * A set of these children.
+     *
+     * @param children added in this order
+     * @param <T> the values
+     * @return the caller's to close
+     */
+    public static <T> FuturesUnordered<T> from(Iterable<? extends Pollable<? extends T>> children) {
+        FuturesUnordered<T> set = create();
+        children.forEach(set::add);
+        return set;
+    }
+
+    /**
+     * Collects a Java stream of children into a set.
+     *
+     * @param <T> the values
+     * @return for {@code stream.collect}
+     */
+    public static <T> Collector<Pollable<? extends T>, ?, FuturesUnordered<T>> collector() {
+        return Collector.of(
+                FuturesUnordered::<T>create,
+                FuturesUnordered::add,
+                (one, other) -> {
+                    throw new UnsupportedOperationException("two sets do not become one: collect into one set");
+                },
+                // Any thread may add, so a parallel stream collects into one set.
+                Collector.Characteristics.CONCURRENT,
+                Collector.Characteristics.UNORDERED,
+                Collector.Characteristics.IDENTITY_FINISH);
+    }
+
+    /**
+     * For a set with settings of its own.
+     *
+     * @param <T> the values
+     * @return a builder with the defaults
+     */
+    public static <T> Builder<T> builder() {
+        return new Builder<>();
+    }
+
+    /**
+     * For a set that takes its children from an iterator, with at most so many in flight: {@code atMost(8).from(urls, this::fetch)}.
+     *
+     * @param limit at least 1
+     * @param <T> the values
+     * @return a builder with this limit
+     */
+    public static <T> Builder<T> atMost(int limit) {
+        return new Builder<T>().limit(limit);
+    }
+
+    /**
+     * Adds a child, which is polled in the next cycle. From any thread; also while others consume, and after the end.
+     *
+     * @param child not in any set
+     * @return a key to remove it with
+     * @throws IllegalStateException if the set is closed
+     */
+    public long add(Pollable<? extends T> child) {
+        return insert(timed(child));
+    }
+
+    /**
+     * Adds the value of a stage. Removing it cancels the stage's future.
+     *
+     * @param stage where the value comes from
+     * @return a key to remove it with
+     * @throws IllegalStateException if the set is closed
+     */
+    public long add(CompletionStage<? extends T> stage) {
+        return add(Pollable.of(stage));
+    }
+
+    /**
+     * Adds the result of a call, which starts at once on a virtual thread of its own. Removing it interrupts the call.
+     *
+     * @param callable what to call
+     * @return a key to remove it with
+     * @throws IllegalStateException if the set is closed
+     */
+    public long add(Callable<? extends T> callable) {
+        Call<T> call = new Call<>(callable);
+        long key = add(call);
+        call.start();
+        return key;
+    }
+
+    private Pollable<? extends T> timed(Pollable<? extends T> child) {
+        Objects.requireNonNull(child, "child");
+        return timeout == null ? child : child.within(timeout, alarms);
+    }
+
+    @Override
+    Step<?> pollTask(Object task, Waker waker) throws Exception {
+        return ((Pollable<?>) task).poll(waker);
+    }
+
+    @Override
+    void cancelTask(Object task) {
+        ((Pollable<?>) task).cancel();
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // only a Pollable of T gets in
+    @Nullable
+    Outcome<T> settle(Child child, Step<?> step, boolean thrown) {
+        if (step instanceof Step.Pending) {
+            pause(child);
+            return null;
+        }
+        if (!leave(child)) {
+            return null;
+        }
+        if (step instanceof Item) {
+            return (Item<T>) step;
+        }
+        if (policy == FailurePolicy.FIRST_FAILURE) {
+            clear();
+        }
+        return step instanceof Failed
+                ? (Failed<T>) step
+                : new Failed<>(new IllegalStateException("a future ended without an outcome; only streams end"));
+    }
+
+    @Override
+    void feed() {
+        Iterator<? extends Pollable<? extends T>> from = feed;
+        while (from != null && size() < limit) {
+            Pollable<? extends T> child;
+            try {
+                if (!from.hasNext()) {
+                    feed = null;
+                    return;
+                }
+                child = timed(from.next());
+            } catch (Throwable failure) {
+                feed = null;
+                child = waker -> Step.failed(failure);
+            }
+            try {
+                insertQuietly(child);
+            } catch (IllegalStateException closed) {
+                child.cancel();
+                return;
+            }
+            from = feed;
+        }
+    }
+
+    @Override
+    boolean isFed() {
+        return feed == null;
+    }
+
+    @Override
+    void stopFeed() {
+        feed = null;
+    }
+
+    /**
+     * Settings of a set that has yet to be made.
+     *
+     * @param <T> the values
+     */
+    public static final class Builder<T> {
+        private int budget = DEFAULT_BUDGET;
+        private int limit = Integer.MAX_VALUE;
+        private @Nullable Duration timeout;
+        private Alarms alarms = Alarms.system();
+        private FailurePolicy policy = FailurePolicy.COLLECT_ALL;
+
+        private Builder() {}
+
+        /**
+         * How many children one call may poll before it returns pending, so that the set can't hog its loop.
+         *
+         * @param budget at least 1; 1,024 by default
+         * @return this
+         */
+        public Builder<T> budget(int budget) {
+            this.budget = budget;
+            return this;
+        }
+
+        /**
+         * How many children that come from an iterator may be in the set at once. Those that are added count, but are never refused.
+         *
+         * @param limit at least 1; unlimited by default
+         * @return this
+         */
+        public Builder<T> limit(int limit) {
+            if (limit < 1) {
+                throw new IllegalArgumentException("at least 1 child must be allowed in flight, not " + limit);
+            }
+            this.limit = limit;
+            return this;
+        }
+
+        /**
+         * How long each child has from its first poll; see {@link Pollable#within}.
+         *
+         * @param timeout none by default
+         * @return this
+         */
+        public Builder<T> timeout(Duration timeout) {
+            this.timeout = Objects.requireNonNull(timeout, "timeout");
+            return this;
+        }
+
+        /**
+         * Who tells when a timeout is over.
+         *
+         * @param alarms the system's by default
+         * @return this
+         */
+        public Builder<T> alarms(Alarms alarms) {
+            this.alarms = Objects.requireNonNull(alarms, "alarms");
+            return this;
+        }
+
+        /**
+         * What a failure means for the other children.
+         *
+         * @param policy {@link FailurePolicy#COLLECT_ALL} by default
+         * @return this
+         */
+        public Builder<T> onFailure(FailurePolicy policy) {
+            this.policy = Objects.requireNonNull(policy, "policy");
+            return this;
+        }
+
+        /**
+         * Makes an empty set.
+         *
+         * @return the caller's to close
+         */
+        public FuturesUnordered<T> build() {
+            return new FuturesUnordered<>(this, null);
+        }
+
+        /**
+         * Makes a set that takes its children from an iterator, when there is room and the set is consumed; never ahead. The iterator
+         * is called by the consumer only. If it throws, that is yielded as a failure, and it is asked no more.
+         *
+         * @param children may be endless
+         * @return the caller's to close
+         */
+        public FuturesUnordered<T> from(Iterator<? extends Pollable<? extends T>> children) {
+            return new FuturesUnordered<>(this, Objects.requireNonNull(children, "children"));
+        }
+
+        /**
+         * Like {@link #from(Iterator)}, each child made of an input when its turn comes.
+         *
+         * @param inputs may be endless
+         * @param start makes a child
+         * @param <I> the inputs
+         * @return the caller's to close
+         */
+        public <I> FuturesUnordered<T> from(
+                Iterable<I> inputs, Function<? super I, ? extends Pollable<? extends T>> start) {
+            Iterator<I> each = inputs.iterator();
+            return from(new Iterator<Pollable<? extends T>>() {
+                @Override
+                public boolean hasNext() {
+                    return each.hasNext();
+                }
+
+                @Override
+                public Pollable<? extends T> next() {
+                    return start.apply(each.next());
+                }
+            });
+        }
+    }
+}

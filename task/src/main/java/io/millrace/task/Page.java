@@ -1,0 +1,185 @@
+package io.millrace.task;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A node of the tree behind a {@link WakeSet}: 64 children, or 64 pages of the level below, with one bit for each in two words, the
+ * <em>even</em> and the <em>odd</em> side. The words of one side over all pages are one layered bit set.
+ *
+ * <p>A page never moves and is never thrown away, so whoever knows a page may mark it at any time without a lock.
+ *
+ * <p>P1: on the side that is active, bits are only added; whoever added a bit goes on to the page above, up to the root. So a
+ * set bit on a page implies that its page is marked above, or that somebody is on the way there.
+ */
+final class Page {
+    /** A page has 2^SHIFT places. */
+    static final int SHIFT = 6;
+
+    static final int PLACES = 1 << SHIFT;
+    private static final long ALL = -1L;
+
+    private static final VarHandle EVEN;
+    private static final VarHandle ODD;
+    private static final VarHandle CHILD = MethodHandles.arrayElementVarHandle(Child[].class);
+    private static final VarHandle PAGE = MethodHandles.arrayElementVarHandle(Page[].class);
+    private static final @Nullable Child[] NO_CHILDREN = {};
+    private static final @Nullable Page[] NO_PAGES = {};
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            EVEN = lookup.findVarHandle(Page.class, "even", long.class);
+            ODD = lookup.findVarHandle(Page.class, "odd", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    final WakeSet set;
+    final int level;
+    /** The index of the first child in or below this page. */
+    final int base;
+
+    private final @Nullable Child[] children;
+    private final @Nullable Page[] pages;
+    private volatile @Nullable Page parent;
+
+    @SuppressWarnings("unused") // by EVEN
+    private volatile long even;
+
+    @SuppressWarnings("unused") // by ODD
+    private volatile long odd;
+
+    /** Places that are taken, or whose page is full. Guarded by the set's lock. */
+    private long full;
+
+    Page(WakeSet set, int level, int base, @Nullable Page parent) {
+        this.set = set;
+        this.level = level;
+        this.base = base;
+        this.parent = parent;
+        this.children = level == 0 ? new Child[PLACES] : NO_CHILDREN;
+        this.pages = level == 0 ? NO_PAGES : new Page[PLACES];
+    }
+
+    /**
+     * A root above a root that is full. Its bit for the old root is set on both sides from the start: somebody may have found the old one
+     * without a parent and gone away. A bit too many is found out by looking. Under the set's lock.
+     */
+    static Page above(Page root) {
+        assert root.isFull();
+        Page top = new Page(root.set, root.level + 1, 0, null);
+        PAGE.setRelease(top.pages, 0, root);
+        top.full = 1;
+        top.even = 1;
+        top.odd = 1;
+        root.parent = top;
+        return top;
+    }
+
+    // ---- The two bit sets.
+
+    /** Sets a bit on one side, here and in every page above that does not have it. Any thread. */
+    void mark(int place, int side) {
+        Page page = this;
+        int at = place;
+        for (; ; ) {
+            long bit = 1L << at;
+            // A look is enough where the bit is on: nobody takes bits off the active side (P1).
+            if ((page.word(side) & bit) == 0) {
+                page.add(side, bit);
+            }
+            Page up = page.parent;
+            if (up == null) {
+                return;
+            }
+            at = up.placeOf(page.base);
+            page = up;
+        }
+    }
+
+    long word(int side) {
+        return side == 0 ? even : odd;
+    }
+
+    private void add(int side, long bit) {
+        // Volatile: publishes what the waker's caller wrote, and comes before its second look at the cycle.
+        if (side == 0) {
+            EVEN.getAndBitwiseOr(this, bit);
+        } else {
+            ODD.getAndBitwiseOr(this, bit);
+        }
+    }
+
+    /** Takes all bits of one side. Consumer only, and only on the side that is not active. */
+    long take(int side) {
+        if (word(side) == 0) {
+            return 0;
+        }
+        return side == 0 ? (long) EVEN.getAndSet(this, 0L) : (long) ODD.getAndSet(this, 0L);
+    }
+
+    // ---- The slab.
+
+    int placeOf(int index) {
+        return index >>> SHIFT * level & PLACES - 1;
+    }
+
+    @Nullable
+    Child child(int place) {
+        // Acquire: pairs with the release in put().
+        return (Child) CHILD.getAcquire(children, place);
+    }
+
+    @Nullable
+    Page page(int place) {
+        // Acquire: pairs with the releases in above() and pageFor().
+        return (Page) PAGE.getAcquire(pages, place);
+    }
+
+    boolean isFull() {
+        return full == ALL;
+    }
+
+    /** The first place that is free or has room below. Under the set's lock. */
+    int vacancy() {
+        return Long.numberOfTrailingZeros(~full);
+    }
+
+    /** The page at a place of a page above level 0, made if there is none. Under the set's lock. */
+    Page pageFor(int place) {
+        Page below = pages[place];
+        if (below == null) {
+            below = new Page(set, level - 1, base | place << SHIFT * level, this);
+            PAGE.setRelease(pages, place, below);
+        }
+        return below;
+    }
+
+    /** Under the set's lock. */
+    void put(int place, Child child) {
+        // Release: publishes the child. Pairs with the acquire in child().
+        CHILD.setRelease(children, place, child);
+        full |= 1L << place;
+        Page page = this;
+        for (Page up = parent; page.full == ALL && up != null; up = page.parent) {
+            up.full |= 1L << up.placeOf(page.base);
+            page = up;
+        }
+    }
+
+    /** Under the set's lock. */
+    void clear(int place) {
+        CHILD.setRelease(children, place, null);
+        boolean wasFull = full == ALL;
+        full &= ~(1L << place);
+        Page page = this;
+        for (Page up = parent; wasFull && up != null; up = page.parent) {
+            wasFull = up.full == ALL;
+            up.full &= ~(1L << up.placeOf(page.base));
+            page = up;
+        }
+    }
+}

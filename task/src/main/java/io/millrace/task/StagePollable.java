@@ -1,0 +1,72 @@
+package io.millrace.task;
+
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/** The value of a stage. It is the stage's own callback, so that a child costs one object beside what the stage makes for it. */
+final class StagePollable<T> implements Pollable<T>, BiConsumer<T, Throwable> {
+    private final CompletionStage<T> stage;
+    private boolean listening;
+    private volatile @Nullable Waker waker;
+    private volatile @Nullable Outcome<T> outcome;
+
+    StagePollable(CompletionStage<T> stage) {
+        this.stage = Objects.requireNonNull(stage, "stage");
+    }
+
+    @Override
+    public Step<T> poll(Waker latest) {
+        Outcome<T> there = outcome;
+        if (there != null) {
+            return there;
+        }
+        // Before the second look; the stage sets the outcome before it looks for the waker.
+        waker = latest;
+        if (!listening) {
+            listening = true;
+            if (stage instanceof CompletableFuture<T> future && future.state() == Future.State.SUCCESS) {
+                return Step.item(future.resultNow());
+            }
+            stage.whenComplete(this);
+        }
+        there = outcome;
+        return there != null ? there : Step.pending();
+    }
+
+    /** By the stage. */
+    @Override
+    public void accept(T value, @Nullable Throwable failure) {
+        outcome = failure == null ? new Item<>(value) : new Failed<>(causeOf(failure));
+        Waker latest = waker;
+        waker = null;
+        if (latest != null) {
+            latest.wake();
+        }
+    }
+
+    /** A stage that depends on another wraps what that one failed with. */
+    static Throwable causeOf(Throwable failure) {
+        Throwable cause = failure.getCause();
+        return failure instanceof CompletionException && cause != null ? cause : failure;
+    }
+
+    @Override
+    public void cancel() {
+        waker = null;
+        try {
+            stage.toCompletableFuture().cancel(true);
+        } catch (UnsupportedOperationException ignored) {
+            // A stage that can't be cancelled: nobody waits for it any more.
+        }
+    }
+
+    @Override
+    public String toString() {
+        return stage.toString();
+    }
+}

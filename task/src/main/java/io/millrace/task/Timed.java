@@ -1,0 +1,75 @@
+package io.millrace.task;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** A pollable with a limit in time: the alarm turns a flag on and wakes whoever polls; the poll does the rest. */
+final class Timed<T> implements Pollable<T> {
+    private final Pollable<T> inner;
+    private final Duration limit;
+    private final Alarms alarms;
+    private @Nullable Runnable cancelAlarm;
+    private volatile @Nullable Waker waker;
+    private volatile boolean over;
+
+    Timed(Pollable<T> inner, Duration limit, Alarms alarms) {
+        this.inner = inner;
+        this.limit = Objects.requireNonNull(limit, "limit");
+        this.alarms = Objects.requireNonNull(alarms, "alarms");
+    }
+
+    @Override
+    public Step<T> poll(Waker latest) throws Exception {
+        waker = latest;
+        if (cancelAlarm == null) {
+            cancelAlarm = alarms.after(limit, this::ring);
+        }
+        boolean waits = false;
+        try {
+            // Read before the poll: a value that comes with the alarm still counts.
+            boolean wasOver = over;
+            Step<T> step = inner.poll(latest);
+            if (!(step instanceof Step.Pending)) {
+                return step;
+            }
+            if (wasOver) {
+                inner.cancel();
+                return Step.failed(new TimeoutException("no value within " + limit + ": " + inner));
+            }
+            waits = true;
+            return step;
+        } finally {
+            if (!waits) {
+                cancelAlarm();
+            }
+        }
+    }
+
+    private void ring() {
+        over = true;
+        Waker latest = waker;
+        if (latest != null) {
+            latest.wake();
+        }
+    }
+
+    private void cancelAlarm() {
+        Runnable set = cancelAlarm;
+        if (set != null) {
+            set.run();
+        }
+    }
+
+    @Override
+    public void cancel() {
+        cancelAlarm();
+        inner.cancel();
+    }
+
+    @Override
+    public String toString() {
+        return inner + ", within " + limit;
+    }
+}

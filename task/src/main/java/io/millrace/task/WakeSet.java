@@ -1,0 +1,282 @@
+package io.millrace.task;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who is in the set, who asked to be polled, and whom to tell: a slab of children and, over the same pages, two bit sets, layered
+ * 64-way, of which one is <em>active</em>.
+ *
+ * <p>Wakers flag children on the active side. The consumer starts a cycle by swapping the sides, which is one write to {@link #cycle},
+ * and drains the other side in index order, top down: one flagged child among a million is found in four steps. Whatever is
+ * flagged meanwhile is on the new active side and waits for the next cycle.
+ *
+ * <p><b>Why no wake-up is lost.</b> {@link #flag} reads the cycle, sets the bits, and reads the cycle again. If it is the same, the swap
+ * comes later, and the drain that follows the swap sees the bits. If it is not, the bits may have come too late for the drain, and
+ * they are set once more on what is active now. It is a count and not a side that is compared: two swaps between the two looks would pass
+ * for none.
+ *
+ * <p><b>Why no child is polled twice in a cycle.</b> The drain takes each word once and keeps it to itself, and it moves upwards only. A late
+ * flag on the drained side finds the word taken and stays behind; {@link #startCycle} sweeps it out before that side becomes active. Sweeping loses
+ * nothing: whoever set that bit has yet to look at the cycle, and will see that it changed. Who is late once more leaves a
+ * bit without a WOKEN child, which is skipped.
+ *
+ * <p><b>Merging.</b> A child has one WOKEN flag, not one per side. A wake-up during a cycle that comes before the child's turn in this
+ * same cycle is answered by that turn: the poll begins after the wake-up and sees all there is to see.
+ *
+ * <p><b>The parent</b> is the waker of whoever polls the set. It is registered before the last look at the root, and a waker looks for it
+ * after flagging: one of the two sees the other. It is taken when called, so a thousand wake-ups cost one call.
+ *
+ * <p><b>Threads.</b> {@link #flag}, {@link #notifyParent}, {@link #size}, {@link #find}: any, without a lock. {@link #add}, {@link #free},
+ * {@link #close}: any, under a lock that is held for a few instructions and never while user code runs. The rest: the consumer.
+ */
+final class WakeSet {
+    private static final int MAX_LEVELS = 6;
+    private static final int MAX_SIZE = 1 << 30;
+
+    private static final VarHandle PARENT;
+
+    static {
+        try {
+            PARENT = MethodHandles.lookup().findVarHandle(WakeSet.class, "parent", Waker.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Swaps so far; its lowest bit is the active side. Written by the consumer only. */
+    private volatile int cycle;
+
+    private volatile Page root = new Page(this, 0, 0, null);
+    private volatile @Nullable Waker parent;
+
+    /** Written under the lock. */
+    private volatile int size;
+
+    /** Guarded by the lock, like the two below. */
+    private boolean closed;
+
+    private int generation;
+    /** The lowest page with room, unless it is full. */
+    private Page roomy = root;
+
+    // The cursor of the drain, the consumer's: on each level a page and those of its bits that are still to be visited.
+    private final @Nullable Page[] path = new Page[MAX_LEVELS];
+    private final long[] left = new long[MAX_LEVELS];
+    private int level;
+    private int top;
+    private int drained;
+
+    // ---- Wakers.
+
+    /** Flags a child on the active side. */
+    void flag(Page page, int place) {
+        int seen;
+        do {
+            seen = cycle;
+            page.mark(place, seen & 1);
+        } while (cycle != seen);
+    }
+
+    /** Calls the registered waker, if there is one, and forgets it. */
+    void notifyParent() {
+        // The look comes after the flag, the registration before the consumer's look at the flags; all are volatile.
+        if (parent != null) {
+            Waker taken = (Waker) PARENT.getAndSet(this, null);
+            if (taken != null) {
+                taken.wake();
+            }
+        }
+    }
+
+    // ---- The consumer.
+
+    /** Have this one called at the next wake-up; the latest counts. Look at the flags afterwards. */
+    void register(Waker waker) {
+        parent = waker;
+    }
+
+    /** A new waker takes the place of one that is still waiting to be called. */
+    @SuppressWarnings("ReferenceEquality") // identity is what is meant
+    void replaceParent(Waker waker) {
+        Waker seen = parent;
+        if (seen != null && seen != waker) {
+            parent = waker;
+        }
+    }
+
+    boolean anyFlagged() {
+        return root.word(cycle & 1) != 0;
+    }
+
+    /** Swaps the sides, if anything is flagged; the former cycle is over. */
+    boolean startCycle() {
+        int seen = cycle;
+        Page before = root;
+        if (before.word(seen & 1) == 0) {
+            return false;
+        }
+        int next = seen + 1;
+        if (before.word(next & 1) != 0) {
+            sweep(before, next & 1);
+        }
+        // Volatile: every flag that was set before is on the side that we drain now.
+        cycle = next;
+        drained = seen & 1;
+        // After the swap: a root that grew before it, with flags below its new pages, must be seen.
+        Page page = root;
+        top = page.level;
+        level = top;
+        path[top] = page;
+        left[top] = page.take(drained);
+        return true;
+    }
+
+    private static void sweep(Page page, int side) {
+        long bits = page.take(side);
+        if (page.level > 0) {
+            for (; bits != 0; bits &= bits - 1) {
+                Page below = page.page(Long.numberOfTrailingZeros(bits));
+                if (below != null) {
+                    sweep(below, side);
+                }
+            }
+        }
+    }
+
+    /** The next child whose bit is on, in index order; null at the end of the cycle. Whether it was woken is in its own word. */
+    @Nullable
+    Child next() {
+        for (; ; ) {
+            long bits = left[level];
+            if (bits == 0) {
+                if (level == top) {
+                    return null;
+                }
+                level++;
+                continue;
+            }
+            left[level] = bits & bits - 1;
+            Page page = path[level];
+            assert page != null;
+            int place = Long.numberOfTrailingZeros(bits);
+            if (level == 0) {
+                Child child = page.child(place);
+                if (child != null) {
+                    return child;
+                }
+            } else {
+                Page below = page.page(place);
+                if (below != null) {
+                    level--;
+                    path[level] = below;
+                    left[level] = below.take(drained);
+                }
+            }
+        }
+    }
+
+    // ---- The slab.
+
+    /**
+     * Gives a child a place, the lowest that is free.
+     *
+     * @throws IllegalStateException if the set is closed, or full
+     */
+    synchronized Child add(Object task) {
+        if (closed) {
+            throw new IllegalStateException("cannot add a child: the set is closed");
+        }
+        Page page = roomy;
+        if (page.isFull()) {
+            page = findRoom();
+            roomy = page;
+        }
+        int place = page.vacancy();
+        Child child = new Child(page, place, ++generation, task);
+        page.put(place, child);
+        size++;
+        return child;
+    }
+
+    private Page findRoom() {
+        if (root.isFull()) {
+            if (size >= MAX_SIZE) {
+                throw new IllegalStateException("cannot add a child: a set holds at most " + MAX_SIZE);
+            }
+            root = Page.above(root);
+        }
+        Page page = root;
+        while (page.level > 0) {
+            page = page.pageFor(page.vacancy());
+        }
+        return page;
+    }
+
+    /** Gives a child's place back; for whoever ended it. */
+    synchronized void free(Child child) {
+        Page page = child.page();
+        page.clear(child.place());
+        if (page.base < roomy.base) {
+            roomy = page;
+        }
+        size--;
+    }
+
+    /** No more children from now on; true for the first caller. */
+    synchronized boolean close() {
+        boolean first = !closed;
+        closed = true;
+        return first;
+    }
+
+    int size() {
+        return size;
+    }
+
+    /** The child with this key, or null if it is gone. */
+    @Nullable
+    Child find(long key) {
+        int index = (int) key;
+        Page page = root;
+        if (index < 0 || index >>> Page.SHIFT * page.level >= Page.PLACES) {
+            return null;
+        }
+        while (page.level > 0) {
+            Page below = page.page(page.placeOf(index));
+            if (below == null) {
+                return null;
+            }
+            page = below;
+        }
+        Child child = page.child(page.placeOf(index));
+        return child != null && child.key() == key && !child.isDone() ? child : null;
+    }
+
+    /** Hands every child that is in the set now to {@code action}, in index order. */
+    void forEach(java.util.function.Consumer<Child> action) {
+        forEach(root, action);
+    }
+
+    private static void forEach(Page page, java.util.function.Consumer<Child> action) {
+        for (int place = 0; place < Page.PLACES; place++) {
+            if (page.level == 0) {
+                Child child = page.child(place);
+                if (child != null) {
+                    action.accept(child);
+                }
+            } else {
+                Page below = page.page(place);
+                if (below != null) {
+                    forEach(below, action);
+                }
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return size + " children, cycle " + cycle;
+    }
+}
