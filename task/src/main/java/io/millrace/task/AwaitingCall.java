@@ -21,7 +21,8 @@ final class AwaitingCall<T> implements Callable<T> {
                 case Failed<T>(Exception cause) -> throw cause;
                 case Failed<T>(Error cause) -> throw cause;
                 case Failed<T>(Throwable cause) -> throw new java.util.concurrent.ExecutionException(cause);
-                case Step.Ended<T> ended -> throw new IllegalStateException("a future ended without an outcome: " + ended);
+                case Step.Ended<T> ended ->
+                    throw new IllegalStateException("a future ended without an outcome: " + ended);
                 case Step.Pending<T> pending -> await(parker);
             }
         }

@@ -47,7 +47,8 @@ final class AwaitingIterator<T> implements Iterator<Outcome<T>> {
                 next = from.next();
             } catch (InterruptedException interrupted) {
                 Thread.currentThread().interrupt();
-                CancellationException thrown = new CancellationException("interrupted while waiting for the next result");
+                CancellationException thrown =
+                        new CancellationException("interrupted while waiting for the next result");
                 thrown.initCause(interrupted);
                 throw thrown;
             }
@@ -57,11 +58,10 @@ final class AwaitingIterator<T> implements Iterator<Outcome<T>> {
 
     @Override
     public Outcome<T> next() {
-        if (!hasNext()) {
+        Outcome<T> taken = hasNext() ? next : null;
+        if (taken == null) {
             throw new NoSuchElementException("there is nothing left to wait for");
         }
-        Outcome<T> taken = next;
-        assert taken != null;
         next = null;
         return taken;
     }

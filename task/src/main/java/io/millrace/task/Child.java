@@ -2,6 +2,7 @@ package io.millrace.task;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,7 +79,7 @@ final class Child implements Waker {
             if ((before & (WOKEN | DONE)) != WOKEN) {
                 return false;
             }
-            if (STATE.compareAndSet(this, before, before & ~WOKEN | POLLING)) {
+            if (STATE.compareAndSet(this, before, (before & ~WOKEN) | POLLING)) {
                 return true;
             }
         }
@@ -94,7 +95,7 @@ final class Child implements Waker {
         for (; ; ) {
             int before = state;
             // One step: between two, a remove would take the child for its own, and so would the consumer.
-            if (STATE.compareAndSet(this, before, before & ~POLLING | WOKEN)) {
+            if (STATE.compareAndSet(this, before, (before & ~POLLING) | WOKEN)) {
                 if ((before & DONE) != 0) {
                     return false;
                 }
@@ -117,9 +118,9 @@ final class Child implements Waker {
         return taken;
     }
 
-    @Nullable
+    /** The consumer, between begin and its end: POLLING keeps everybody else from taking it. */
     Object task() {
-        return task;
+        return Objects.requireNonNull(task, "polled after it was done");
     }
 
     Page page() {

@@ -95,6 +95,7 @@ abstract class Drive implements Waker, Runnable {
         }
 
         @Override
+        @SuppressWarnings("ReferenceEquality") // identity is what is meant
         public void run() {
             if (Thread.currentThread() == submitter && submitting) {
                 inline = true;

@@ -19,7 +19,7 @@ final class FutureDrive<T> extends Drive {
         drive.drive();
         if (!drive.future.isDone()) {
             // Whoever completes it, cancelling included: the next step finds it done.
-            drive.future.whenComplete((value, failure) -> drive.wake());
+            CompletableFuture<T> _ = drive.future.whenComplete((value, failure) -> drive.wake());
         }
         return drive.future;
     }

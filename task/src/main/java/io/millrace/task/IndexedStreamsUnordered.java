@@ -111,7 +111,7 @@ public final class IndexedStreamsUnordered<T> extends Unordered<Indexed<T>> {
             return null;
         }
         long key = child.key();
-        boolean counts = thrown || step instanceof Step.Ended ? leave(child) : again(child);
+        boolean counts = (thrown || step instanceof Step.Ended) ? leave(child) : again(child);
         if (!counts) {
             return null;
         }

@@ -124,7 +124,7 @@ final class Page {
     // ---- The slab.
 
     int placeOf(int index) {
-        return index >>> SHIFT * level & PLACES - 1;
+        return (index >>> (SHIFT * level)) & (PLACES - 1);
     }
 
     @Nullable
@@ -152,7 +152,7 @@ final class Page {
     Page pageFor(int place) {
         Page below = pages[place];
         if (below == null) {
-            below = new Page(set, level - 1, base | place << SHIFT * level, this);
+            below = new Page(set, level - 1, base | (place << (SHIFT * level)), this);
             PAGE.setRelease(pages, place, below);
         }
         return below;

@@ -29,8 +29,12 @@ final class StagePollable<T> implements Pollable<T>, BiConsumer<T, Throwable> {
         waker = latest;
         if (!listening) {
             listening = true;
-            if (stage instanceof CompletableFuture<T> future && future.state() == Future.State.SUCCESS) {
-                return Step.item(future.resultNow());
+            // By class: a minimal stage is a future, too, and refuses to answer.
+            if (stage.getClass() == CompletableFuture.class) {
+                CompletableFuture<T> future = (CompletableFuture<T>) stage;
+                if (future.state() == Future.State.SUCCESS) {
+                    return Step.item(future.resultNow());
+                }
             }
             stage.whenComplete(this);
         }

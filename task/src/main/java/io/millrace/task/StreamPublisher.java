@@ -28,7 +28,8 @@ final class StreamPublisher<T> implements Flow.Publisher<T> {
             subscription.drive();
         } else {
             subscriber.onSubscribe(new Refused());
-            subscriber.onError(new IllegalStateException("cannot subscribe: the stream has a subscriber, and has only one"));
+            subscriber.onError(
+                    new IllegalStateException("cannot subscribe: the stream has a subscriber, and has only one"));
         }
     }
 
@@ -90,7 +91,8 @@ final class StreamPublisher<T> implements Flow.Publisher<T> {
             try {
                 return signal(to);
             } catch (Throwable failure) {
-                // A subscriber that throws breaks rule 2.13 and counts as cancelled; nobody else is told than whoever runs us.
+                // A subscriber that throws breaks rule 2.13 and counts as cancelled; nobody else is told than whoever
+                // runs us.
                 subscriber = null;
                 stream.cancel();
                 throw failure;

@@ -51,7 +51,8 @@ public final class StreamSource<T> implements Source, AutoCloseable {
         woken = false;
         Step<T> step = stream.poll(waker);
         if (!(step instanceof Outcome)) {
-            // Off first, then look: a wake-up since the poll began may have come before the off. A set that yields after a cycle woke us itself.
+            // Off first, then look: a wake-up since the poll began may have come before the off. A set that yields
+            // after a cycle woke us itself.
             registration.unsetReadiness(Readiness.READABLE);
             if (woken) {
                 registration.setReadiness(Readiness.READABLE);

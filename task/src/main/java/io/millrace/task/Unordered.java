@@ -301,7 +301,8 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
     private void claim() {
         if (!CONSUMED.compareAndSet(this, false, true)) {
             throw new IllegalStateException(
-                    "cannot consume the set: somebody else is, or one of its children tries to; one consumer at a time");
+                    "cannot consume the set: somebody else is, or one of its children tries to; one consumer at a"
+                            + " time");
         }
     }
 
@@ -353,9 +354,7 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
         Step<?> step;
         boolean thrown = false;
         try {
-            Object task = child.task();
-            assert task != null : "polled after it was done";
-            step = pollTask(task, child);
+            step = pollTask(child.task(), child);
             if (step == null) {
                 throw new NullPointerException("poll returned null; return Step.pending() if there is nothing yet");
             }

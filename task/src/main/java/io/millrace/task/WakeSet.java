@@ -2,6 +2,7 @@ package io.millrace.task;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -157,7 +158,7 @@ final class WakeSet {
                 level++;
                 continue;
             }
-            left[level] = bits & bits - 1;
+            left[level] = bits & (bits - 1);
             Page page = path[level];
             assert page != null;
             int place = Long.numberOfTrailingZeros(bits);
@@ -240,7 +241,7 @@ final class WakeSet {
     Child find(long key) {
         int index = (int) key;
         Page page = root;
-        if (index < 0 || index >>> Page.SHIFT * page.level >= Page.PLACES) {
+        if (index < 0 || (index >>> (Page.SHIFT * page.level)) >= Page.PLACES) {
             return null;
         }
         while (page.level > 0) {
@@ -255,11 +256,11 @@ final class WakeSet {
     }
 
     /** Hands every child that is in the set now to {@code action}, in index order. */
-    void forEach(java.util.function.Consumer<Child> action) {
+    void forEach(Consumer<Child> action) {
         forEach(root, action);
     }
 
-    private static void forEach(Page page, java.util.function.Consumer<Child> action) {
+    private static void forEach(Page page, Consumer<Child> action) {
         for (int place = 0; place < Page.PLACES; place++) {
             if (page.level == 0) {
                 Child child = page.child(place);

@@ -74,7 +74,8 @@ class FuturesUnorderedTest {
     }
 
     @Test
-    @DisplayName("uni-2: a removed child is cancelled and yields nothing; its key does not hit the next owner of its index")
+    @DisplayName(
+            "uni-2: a removed child is cancelled and yields nothing; its key does not hit the next owner of its index")
     void removing() {
         try (FuturesUnordered<Integer> set = FuturesUnordered.create()) {
             Promise<Integer> first = new Promise<>();
@@ -192,7 +193,8 @@ class FuturesUnorderedTest {
     }
 
     @Test
-    @DisplayName("uni-8: a waker that is interrupted between its two steps, while its slot changes hands, wakes nobody either")
+    @DisplayName("uni-8: a waker that is interrupted between its two steps, while its slot changes hands, wakes nobody"
+            + " either")
     void generationsWithinAWake() {
         WakeSet wakes = new WakeSet();
         Child first = wakes.add("first");
@@ -241,7 +243,9 @@ class FuturesUnorderedTest {
         set.poll(parent);
         set.close();
         set.close();
-        assertThat(promises).element(0).satisfies(done -> assertThat(done.cancels).hasValue(0));
+        assertThat(promises)
+                .element(0)
+                .satisfies(done -> assertThat(done.cancels).hasValue(0));
         assertThat(promises.subList(1, 100))
                 .allSatisfy(child -> assertThat(child.cancels).hasValue(1));
         assertThat(set.size()).isZero();
@@ -264,7 +268,9 @@ class FuturesUnorderedTest {
             assertThat(set.next()).isNull();
             set.poll(parent);
             set.add(now(1));
-            assertThat(parent.calls()).as("the waker of the poll that found the end").isOne();
+            assertThat(parent.calls())
+                    .as("the waker of the poll that found the end")
+                    .isOne();
             assertThat(set.next()).isEqualTo(Step.item(1));
             assertThat(set.next()).isNull();
         }
@@ -296,9 +302,12 @@ class FuturesUnorderedTest {
                 set.poll(Waker.none());
                 return Step.item(1);
             });
-            assertThat(set.poll(parent)).isInstanceOfSatisfying(Failed.class, failed -> assertThat(failed.cause())
-                    .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("one consumer at a time"));
+            assertThat(set.poll(parent))
+                    .isInstanceOfSatisfying(
+                            Failed.class,
+                            failed -> assertThat(failed.cause())
+                                    .isInstanceOf(IllegalStateException.class)
+                                    .hasMessageContaining("one consumer at a time"));
         }
     }
 
@@ -312,7 +321,9 @@ class FuturesUnorderedTest {
             assertThat(set.isEmpty()).isFalse();
             parent.take();
             set.clear();
-            assertThat(parent.calls()).as("a consumer that waits learns of the end").isOne();
+            assertThat(parent.calls())
+                    .as("a consumer that waits learns of the end")
+                    .isOne();
             assertThat(set.isEmpty()).isTrue();
             assertThat(promises).allSatisfy(child -> assertThat(child.cancels).hasValue(1));
             assertThat(set.poll(parent)).isEqualTo(Step.ended());
@@ -323,7 +334,8 @@ class FuturesUnorderedTest {
     }
 
     @Test
-    @DisplayName("a child that throws yields its failure, and the others go on; so does one that returns null or the end")
+    @DisplayName(
+            "a child that throws yields its failure, and the others go on; so does one that returns null or the end")
     void failures() {
         try (FuturesUnordered<Integer> set = FuturesUnordered.create()) {
             Exception checked = new Exception("checked");
@@ -375,11 +387,14 @@ class FuturesUnorderedTest {
     void budget() {
         try (FuturesUnordered<Integer> set =
                 FuturesUnordered.<Integer>builder().budget(10).build()) {
-            List<Promise<Integer>> promises = Stream.generate(Promise<Integer>::new).limit(25).toList();
+            List<Promise<Integer>> promises =
+                    Stream.generate(Promise<Integer>::new).limit(25).toList();
             promises.forEach(set::add);
             for (int polled : new int[] {10, 20, 25}) {
                 assertThat(set.poll(parent)).isEqualTo(Step.pending());
-                assertThat(promises.stream().mapToInt(child -> child.polls.get()).sum())
+                assertThat(promises.stream()
+                                .mapToInt(child -> child.polls.get())
+                                .sum())
                         .isEqualTo(polled);
                 assertThat(parent.take()).isEqualTo(polled < 25 ? 1 : 0);
             }

@@ -28,10 +28,13 @@ class StreamsUnorderedTest {
     }
 
     @Test
-    @DisplayName("uni-12: many streams of different lengths: in every round each that still has something comes once, in index order")
+    @DisplayName(
+            "uni-12: many streams of different lengths: in every round each that still has something comes once, in"
+                    + " index order")
     void rounds() throws InterruptedException {
         StreamsUnordered<Integer> set = IntStream.range(0, 100)
-                .mapToObj(i -> PollableStream.of(Stream.generate(() -> i).limit(i % 7).iterator()))
+                .mapToObj(i ->
+                        PollableStream.of(Stream.generate(() -> i).limit(i % 7).iterator()))
                 .collect(StreamsUnordered.collector());
         List<Integer> expected = new ArrayList<>();
         for (int round = 0; round < 7; round++) {
@@ -42,7 +45,9 @@ class StreamsUnorderedTest {
     }
 
     @Test
-    @DisplayName("uni-10: an ended stream yields its index with nothing, once, and is removed; its index is free for the next")
+    @DisplayName(
+            "uni-10: an ended stream yields its index with nothing, once, and is removed; its index is free for the"
+                    + " next")
     void indexed() throws InterruptedException {
         try (IndexedStreamsUnordered<String> set = IndexedStreamsUnordered.create()) {
             long a = set.add(List.of("a").iterator());
@@ -123,7 +128,8 @@ class StreamsUnorderedTest {
         Promise<Integer> never = new Promise<>();
         inner.add(promise);
         inner.add(never);
-        StreamsUnordered<Integer> outer = StreamsUnordered.from(List.of(inner, PollableStream.of(List.of(7).iterator())));
+        StreamsUnordered<Integer> outer = StreamsUnordered.from(
+                List.of(inner, PollableStream.of(List.of(7).iterator())));
         assertThat(outer.next()).isEqualTo(Step.item(7));
         assertThat(outer.poll(parent)).isEqualTo(Step.pending());
         parent.take();
