@@ -56,7 +56,7 @@ final class StreamConnection implements Connection, TransportHandler {
     private final Runnable flush = this::flushAtEndOfTurn;
     private final Runnable tellWritable = this::tellWritable;
     private final InetSocketAddress remote;
-    private final InetSocketAddress local;
+    private volatile @Nullable InetSocketAddress local;
 
     private volatile @Nullable Object attachment;
     private volatile boolean ending;
@@ -75,6 +75,7 @@ final class StreamConnection implements Connection, TransportHandler {
     private boolean aboveHigh;
     private boolean pausedByUser;
     private boolean pausedByBacklog;
+    private boolean closeWhenSent;
     private boolean outputEnded;
     private boolean aborting;
     private long backlog;
@@ -103,7 +104,7 @@ final class StreamConnection implements Connection, TransportHandler {
         this.callbacks = callbacks.serial(id);
         this.buffers = callbacks.buffers();
         this.remote = stream.remoteAddress();
-        this.local = stream.localAddress();
+        this.local = stream.isConnected() ? stream.localAddress() : null;
         this.idleNanos = settings.idleNanos;
     }
 
@@ -118,6 +119,14 @@ final class StreamConnection implements Connection, TransportHandler {
 
     @Override
     public void connected() {
+        if (local == null) {
+            try {
+                local = stream.localAddress();
+            } catch (IOException e) {
+                finish(e);
+                return;
+            }
+        }
         if (idleNanos > 0) {
             watchIdle();
         }
@@ -339,7 +348,7 @@ final class StreamConnection implements Connection, TransportHandler {
     }
 
     private void afterFlush(StreamTransport to, boolean empty) {
-        if (empty && ending) {
+        if (empty && closeWhenSent) {
             finish(null);
             return;
         }
@@ -445,7 +454,11 @@ final class StreamConnection implements Connection, TransportHandler {
     public void close() {
         if (!ending) {
             ending = true;
-            onLoop(this::flushUnlessCalled); // behind what this thread has handed over before
+            // Behind what this thread has handed over before: only then is an empty queue the end.
+            onLoop(() -> {
+                closeWhenSent = true;
+                flushUnlessCalled();
+            });
         }
     }
 
@@ -574,7 +587,11 @@ final class StreamConnection implements Connection, TransportHandler {
 
     @Override
     public InetSocketAddress localAddress() {
-        return local;
+        InetSocketAddress known = local;
+        if (known == null) {
+            throw new IllegalStateException("cannot tell the local address of " + this + ": it is not connected yet");
+        }
+        return known;
     }
 
     @Override

@@ -1,0 +1,518 @@
+package io.millrace.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.millrace.engine.Dispatch;
+import io.millrace.engine.Reactors;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("A TCP server")
+@Timeout(60)
+class TcpServerTest {
+    private static final ConnectionHandler ECHO = (connection, data) -> connection.send(data);
+
+    private static TcpServer.Builder on(String backend, int loops) {
+        return TcpServer.builder().reactors(Reactors.builder().reactors(loops).backend(backend).name("test"));
+    }
+
+    private static Socket connect(TcpServer server) throws IOException {
+        return new Socket(InetAddress.getLoopbackAddress(), server.address().getPort());
+    }
+
+    static Stream<Arguments> modesAndBackends() {
+        return Stream.of(Dispatch.values())
+                .flatMap(mode -> Stream.of("epoll", "poll", "nio").map(backend -> Arguments.of(mode, backend)));
+    }
+
+    /** Writes what is long, on a thread of its own, while the test reads. */
+    private static Thread write(Socket socket, byte[] bytes) {
+        return Thread.ofVirtual().start(() -> {
+            try {
+                OutputStream out = socket.getOutputStream();
+                out.write(bytes);
+                socket.shutdownOutput();
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        });
+    }
+
+    @ParameterizedTest
+    @MethodSource("modesAndBackends")
+    @DisplayName("mill-8, mill-13: echoes 4 MiB in order through 8 KiB buffers, in every dispatch mode on every backend")
+    void echoes(Dispatch mode, String backend) throws Exception {
+        byte[] sent = new byte[4 << 20];
+        new Random(7).nextBytes(sent);
+        try (TcpServer server = on(backend, 2).dispatch(mode, 2).start(ECHO);
+                Socket socket = connect(server)) {
+            Thread writer = write(socket, sent);
+            byte[] got = socket.getInputStream().readAllBytes();
+            assertThat(got.length).isEqualTo(sent.length);
+            assertThat(Arrays.equals(got, sent)).isTrue();
+            writer.join();
+        }
+    }
+
+    /** Writes down what it is told. */
+    private static final class Recording implements ConnectionHandler {
+        final LinkedBlockingQueue<String> log = new LinkedBlockingQueue<>();
+
+        @Override
+        public void onConnect(Connection connection) {
+            log.add("connect");
+        }
+
+        @Override
+        public void onData(Connection connection, ByteBuffer data) {
+            log.add("data " + StandardCharsets.UTF_8.decode(data));
+        }
+
+        @Override
+        public void onEndOfInput(Connection connection) {
+            log.add("end");
+            connection.close();
+        }
+
+        @Override
+        public void onDisconnect(Connection connection) {
+            log.add("disconnect");
+        }
+
+        @Override
+        public void onError(@Nullable Connection connection, Throwable failure) {
+            log.add("error " + failure.getMessage());
+        }
+
+        String next() throws InterruptedException {
+            return String.valueOf(log.poll(10, TimeUnit.SECONDS));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("modesAndBackends")
+    @DisplayName("mill-7: connect first, disconnect once and last")
+    void order(Dispatch mode, String backend) throws Exception {
+        Recording recording = new Recording();
+        try (TcpServer server = on(backend, 1).dispatch(mode, 2).start(recording)) {
+            try (Socket socket = connect(server)) {
+                socket.getOutputStream().write("hello".getBytes(StandardCharsets.UTF_8));
+                assertThat(recording.next()).isEqualTo("connect");
+                assertThat(recording.next()).isEqualTo("data hello");
+            }
+            assertThat(recording.next()).isEqualTo("end");
+            assertThat(recording.next()).isEqualTo("disconnect");
+        }
+        assertThat(recording.log).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("mill-11: data and the end in one event are both told; a half-closed peer gets its answer")
+    void halfClose(String backend) throws Exception {
+        try (TcpServer server = on(backend, 1).start(new ConnectionHandler() {
+                    @Override
+                    public void onData(Connection connection, ByteBuffer data) {}
+
+                    @Override
+                    public void onEndOfInput(Connection connection) {
+                        connection.send("the answer");
+                        connection.close();
+                    }
+                });
+                Socket socket = connect(server)) {
+            socket.getOutputStream().write("the question".getBytes(StandardCharsets.UTF_8));
+            socket.shutdownOutput();
+            assertThat(new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .isEqualTo("the answer");
+        }
+    }
+
+    @Test
+    @DisplayName("mill-11: a reset is an error and a disconnect")
+    void reset() throws Exception {
+        Recording recording = new Recording();
+        try (TcpServer server = on("epoll", 1).start(recording)) {
+            Socket socket = connect(server);
+            assertThat(recording.next()).isEqualTo("connect");
+            socket.setSoLinger(true, 0);
+            socket.close();
+            assertThat(recording.next()).startsWith("error");
+            assertThat(recording.next()).isEqualTo("disconnect");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("mill-8, mill-15: a reader that stops is waited for with bounded memory, and gets every byte in order")
+    void slowReader(String backend) throws Exception {
+        int size = 16 << 20;
+        byte[] sent = new byte[size];
+        new Random(8).nextBytes(sent);
+        CompletableFuture<Connection> connected = new CompletableFuture<>();
+        try (TcpServer server = on(backend, 1).start(new ConnectionHandler() {
+                    @Override
+                    public void onConnect(Connection connection) {
+                        connected.complete(connection);
+                    }
+
+                    @Override
+                    public void onData(Connection connection, ByteBuffer data) {
+                        connection.send(data);
+                    }
+                });
+                Socket socket = connect(server)) {
+            Thread writer = write(socket, sent);
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            DataInputStream in = new DataInputStream(socket.getInputStream());
+            byte[] chunk = new byte[64 * 1024];
+            long most = 0;
+            for (int at = 0; at < size; at += chunk.length) {
+                most = Math.max(most, connection.queuedBytes());
+                in.readFully(chunk);
+                assertThat(ByteBuffer.wrap(chunk)).isEqualTo(ByteBuffer.wrap(sent, at, chunk.length));
+            }
+            assertThat(in.read()).isEqualTo(-1);
+            writer.join();
+            // The high-water mark, and what one read can add to it.
+            assertThat(most).isLessThanOrEqualTo(64 * 1024 + 8 * 1024);
+        }
+    }
+
+    @Test
+    @DisplayName("mill-9: who is told that too much waits is told when it does not, and sends on from there")
+    void onWritable() throws Exception {
+        int total = 32 << 20;
+        byte[] chunk = new byte[256 * 1024];
+        AtomicInteger sent = new AtomicInteger();
+        try (TcpServer server = on("epoll", 1).start(new ConnectionHandler() {
+                    @Override
+                    public void onConnect(Connection connection) {
+                        pump(connection);
+                    }
+
+                    @Override
+                    public void onData(Connection connection, ByteBuffer data) {}
+
+                    @Override
+                    public void onWritable(Connection connection) {
+                        pump(connection);
+                    }
+
+                    private void pump(Connection connection) {
+                        while (sent.get() < total) {
+                            sent.addAndGet(chunk.length);
+                            if (connection.send(ByteBuffer.wrap(chunk)) == SendResult.ABOVE_HIGH_WATER) {
+                                return;
+                            }
+                        }
+                        connection.close();
+                    }
+                });
+                Socket socket = connect(server);
+                InputStream in = socket.getInputStream()) {
+            long got = 0;
+            byte[] buffer = new byte[1 << 16];
+            for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+                got += n;
+            }
+            assertThat(got).isEqualTo(total);
+        }
+    }
+
+    @Test
+    @DisplayName("mill-9, mill-14: the context sends, broadcasts and closes by id, and knows no id that is over")
+    void context() throws Exception {
+        CompletableFuture<SendResult> inside = new CompletableFuture<>();
+        CountDownLatch connects = new CountDownLatch(2);
+        CompletableFuture<TcpServer> self = new CompletableFuture<>();
+        try (TcpServer server = on("epoll", 2).start(new ConnectionHandler() {
+                    @Override
+                    public void onConnect(Connection connection) {
+                        connects.countDown();
+                    }
+
+                    @Override
+                    public void onData(Connection connection, ByteBuffer data) {}
+
+                    @Override
+                    public void onDisconnect(Connection connection) {
+                        inside.complete(self.join().context().send(connection.id(), ByteBuffer.allocate(1)));
+                    }
+                });
+                Socket first = connect(server);
+                Socket second = connect(server)) {
+            self.complete(server);
+            assertThat(connects.await(10, TimeUnit.SECONDS)).isTrue();
+            ByteBuffer message = ByteBuffer.wrap("all".getBytes(StandardCharsets.UTF_8));
+            assertThat(server.context().broadcast(message)).isEqualTo(2);
+            message.put(0, (byte) 'x');
+            assertThat(first.getInputStream().readNBytes(3)).asString().isEqualTo("all");
+            assertThat(second.getInputStream().readNBytes(3)).asString().isEqualTo("all");
+            long id = server.context().connections().iterator().next().id();
+            assertThat(server.context().send(id, ByteBuffer.wrap(new byte[1]))).isEqualTo(SendResult.QUEUED);
+            assertThat(server.context().close(id)).isTrue();
+            assertThat(inside.get(10, TimeUnit.SECONDS)).isEqualTo(SendResult.UNKNOWN);
+            assertThat(server.context().send(-1, ByteBuffer.allocate(1))).isEqualTo(SendResult.UNKNOWN);
+        }
+    }
+
+    @Test
+    @DisplayName("mill-15: what is sent from another thread is copied before send returns")
+    void copies() throws Exception {
+        CompletableFuture<Connection> connected = new CompletableFuture<>();
+        try (TcpServer server = on("epoll", 1).start(new ConnectionHandler() {
+                    @Override
+                    public void onConnect(Connection connection) {
+                        connected.complete(connection);
+                    }
+
+                    @Override
+                    public void onData(Connection connection, ByteBuffer data) {}
+                });
+                Socket socket = connect(server)) {
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            ByteBuffer data = ByteBuffer.allocate(4);
+            for (int i = 0; i < 1_000; i++) {
+                connection.send(data.clear().putInt(0, i));
+            }
+            DataInputStream in = new DataInputStream(socket.getInputStream());
+            for (int i = 0; i < 1_000; i++) {
+                assertThat(in.readInt()).isEqualTo(i);
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("mill-4, mill-7: every callback may throw, and the connection and the others go on")
+    void throwing() throws Exception {
+        AtomicInteger errors = new AtomicInteger();
+        CountDownLatch gone = new CountDownLatch(1);
+        try (TcpServer server = on("epoll", 1).start(new ConnectionHandler() {
+            @Override
+            public void onConnect(Connection connection) throws Exception {
+                throw new Exception("connect");
+            }
+
+            @Override
+            public void onData(Connection connection, ByteBuffer data) throws Exception {
+                connection.send(data);
+                throw new Exception("data");
+            }
+
+            @Override
+            public void onDisconnect(Connection connection) throws Exception {
+                gone.countDown();
+                throw new Exception("disconnect");
+            }
+
+            @Override
+            public void onError(@Nullable Connection connection, Throwable failure) {
+                errors.incrementAndGet();
+                throw new IllegalStateException("error");
+            }
+        })) {
+            try (Socket socket = connect(server)) {
+                for (int i = 0; i < 10; i++) {
+                    socket.getOutputStream().write(i);
+                    assertThat(socket.getInputStream().read()).isEqualTo(i);
+                }
+            }
+            assertThat(gone.await(10, TimeUnit.SECONDS)).isTrue();
+        }
+        assertThat(errors.get()).isGreaterThanOrEqualTo(12);
+    }
+
+    @Test
+    @DisplayName("mill-10: connections above the limit are closed and told of, and a place that becomes free is used again")
+    void maxConnections() throws Exception {
+        LinkedBlockingQueue<String> errors = new LinkedBlockingQueue<>();
+        LinkedBlockingQueue<String> ends = new LinkedBlockingQueue<>();
+        try (TcpServer server = on("epoll", 1).maxConnections(1).start(new ConnectionHandler() {
+            @Override
+            public void onData(Connection connection, ByteBuffer data) {
+                connection.send(data);
+            }
+
+            @Override
+            public void onDisconnect(Connection connection) {
+                ends.add("end");
+            }
+
+            @Override
+            public void onError(@Nullable Connection connection, Throwable failure) {
+                errors.add(String.valueOf(failure.getMessage()));
+            }
+        })) {
+            try (Socket first = connect(server)) {
+                first.getOutputStream().write(1);
+                assertThat(first.getInputStream().read()).isEqualTo(1);
+                try (Socket second = connect(server)) {
+                    assertThat(second.getInputStream().read()).isEqualTo(-1);
+                }
+                assertThat(errors.poll(10, TimeUnit.SECONDS)).contains("1 are open, which is the limit");
+            }
+            assertThat(ends.poll(10, TimeUnit.SECONDS)).isEqualTo("end");
+            try (Socket third = connect(server)) {
+                third.getOutputStream().write(3);
+                assertThat(third.getInputStream().read()).isEqualTo(3);
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("mill-10: an idle connection is closed after its timeout")
+    void idle() throws Exception {
+        Recording recording = new Recording();
+        try (TcpServer server = on("epoll", 1).idleTimeout(Duration.ofMillis(100)).start(recording);
+                Socket socket = connect(server)) {
+            assertThat(socket.getInputStream().read()).isEqualTo(-1);
+            assertThat(recording.next()).isEqualTo("connect");
+            assertThat(recording.next()).contains("idle for 100 ms");
+            assertThat(recording.next()).isEqualTo("disconnect");
+        }
+    }
+
+    @Test
+    @DisplayName("mill-11: a peer that takes nothing is closed after the write timeout")
+    void writeTimeout() throws Exception {
+        Recording recording = new Recording();
+        CompletableFuture<Void> gone = new CompletableFuture<>();
+        try (TcpServer server = on("epoll", 1).writeTimeout(Duration.ofMillis(200)).start(new ConnectionHandler() {
+                    @Override
+                    public void onConnect(Connection connection) {
+                        connection.send(ByteBuffer.allocate(32 << 20));
+                    }
+
+                    @Override
+                    public void onData(Connection connection, ByteBuffer data) {}
+
+                    @Override
+                    public void onError(@Nullable Connection connection, Throwable failure) {
+                        recording.onError(connection, failure);
+                    }
+
+                    @Override
+                    public void onDisconnect(Connection connection) {
+                        gone.complete(null);
+                    }
+                });
+                Socket socket = connect(server)) {
+            gone.get(20, TimeUnit.SECONDS);
+            assertThat(socket.isConnected()).isTrue();
+            assertThat(recording.next()).contains("took nothing for 200 ms");
+        }
+    }
+
+    @Test
+    @DisplayName("mill-12: shutdown sends what waits, tells every connection once, and names what it cut off")
+    void shutdown() throws Exception {
+        AtomicInteger ends = new AtomicInteger();
+        List<Socket> sockets = new ArrayList<>();
+        CountDownLatch connects = new CountDownLatch(3);
+        TcpServer server = on("epoll", 2).start(new ConnectionHandler() {
+            @Override
+            public void onConnect(Connection connection) {
+                connection.send(ByteBuffer.allocate(16 << 20));
+                connects.countDown();
+            }
+
+            @Override
+            public void onData(Connection connection, ByteBuffer data) {}
+
+            @Override
+            public void onDisconnect(Connection connection) {
+                ends.incrementAndGet();
+            }
+        });
+        for (int i = 0; i < 3; i++) {
+            sockets.add(connect(server));
+        }
+        assertThat(connects.await(10, TimeUnit.SECONDS)).isTrue();
+        // Two read, one does not.
+        List<Thread> readers = new ArrayList<>();
+        AtomicInteger complete = new AtomicInteger();
+        for (Socket socket : sockets.subList(0, 2)) {
+            readers.add(Thread.ofVirtual().start(() -> {
+                try {
+                    if (socket.getInputStream().readAllBytes().length == 16 << 20) {
+                        complete.incrementAndGet();
+                    }
+                } catch (IOException e) {
+                    throw new AssertionError(e);
+                }
+            }));
+        }
+        ShutdownResult result = server.shutdown(Duration.ofSeconds(2));
+        for (Thread reader : readers) {
+            reader.join();
+        }
+        assertThat(complete.get()).isEqualTo(2);
+        assertThat(result.drained()).isFalse();
+        assertThat(result.cutOff()).hasSize(1).first().asString().contains("bytes");
+        assertThat(ends.get()).isEqualTo(3);
+        assertThat(server.shutdown(Duration.ZERO)).isEqualTo(result);
+        for (Socket socket : sockets) {
+            socket.close();
+        }
+    }
+
+    @Test
+    @DisplayName("a taken port is an error that says so")
+    void portTaken() throws Exception {
+        try (TcpServer server = on("epoll", 1).start(ECHO)) {
+            assertThatThrownBy(() -> on("epoll", 1).address(server.address()).start(ECHO))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining(String.valueOf(server.address().getPort()));
+        }
+    }
+
+    @Test
+    @DisplayName("mill-7: a client connects, sends, and is told of a refusal")
+    void client() throws Exception {
+        try (Reactors manager = Reactors.builder().reactors(2).open();
+                TcpServer server = TcpServer.builder().manager(manager).start(ECHO);
+                TcpClient client = TcpClient.builder().manager(manager).open()) {
+            LinkedBlockingQueue<String> got = new LinkedBlockingQueue<>();
+            Connection connection = client.connect(
+                            server.address(), (c, data) -> got.add(StandardCharsets.UTF_8.decode(data).toString()))
+                    .get(10, TimeUnit.SECONDS);
+            assertThat(connection.send("hello")).isEqualTo(SendResult.QUEUED);
+            assertThat(got.poll(10, TimeUnit.SECONDS)).isEqualTo("hello");
+            InetSocketAddress address = server.address();
+            server.close();
+            assertThatThrownBy(() -> client.connect(address, ECHO).get(10, TimeUnit.SECONDS))
+                    .isInstanceOf(ExecutionException.class)
+                    .hasCauseInstanceOf(IOException.class);
+            connection.close();
+        }
+    }
+}
