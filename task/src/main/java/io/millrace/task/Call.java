@@ -23,6 +23,12 @@ final class Call<T> implements Pollable<T>, Runnable {
         }
     }
 
+    /** Starts with a waker, for a set that need not poll before the call has returned. */
+    void start(Waker latest) {
+        waker = latest;
+        start();
+    }
+
     @Override
     public Step<T> poll(Waker latest) {
         Outcome<T> there = outcome;

@@ -39,19 +39,23 @@ final class Child implements Waker {
     }
 
     private final Page page;
-    private final int place;
+    private final int index;
     private final int generation;
 
     private volatile int state;
 
-    /** The pollable; null once it is done. Owned by the consumer while POLLING, then by whoever turned DONE on. */
+    /**
+     * The pollable. Owned by the consumer while POLLING, then by whoever turned DONE on; after that the next in the list of those
+     * whose place is free.
+     */
     private @Nullable Object task;
 
-    Child(Page page, int place, int generation, Object task) {
+    Child(Page page, int index, int generation, Object task, int state) {
         this.page = page;
-        this.place = place;
+        this.index = index;
         this.generation = generation;
         this.task = task;
+        STATE.set(this, state); // published with the child
     }
 
     @Override
@@ -68,7 +72,7 @@ final class Child implements Waker {
             return false;
         }
         // Also if WOKEN was on: whoever turned it on may not have got any further yet.
-        page.set.flag(page, place);
+        page.set.flag(this);
         return true;
     }
 
@@ -99,7 +103,7 @@ final class Child implements Waker {
                 if ((before & DONE) != 0) {
                     return false;
                 }
-                page.set.flag(page, place);
+                page.set.flag(this);
                 return true;
             }
         }
@@ -110,25 +114,28 @@ final class Child implements Waker {
         return (int) STATE.getAndBitwiseOr(this, DONE);
     }
 
-    /** Lets go of the pollable, for its owner. */
-    @Nullable
-    Object takeTask() {
-        Object taken = task;
-        task = null;
-        return taken;
-    }
-
-    /** The consumer, between begin and its end: POLLING keeps everybody else from taking it. */
+    /** The pollable, for its owner. */
     Object task() {
         return Objects.requireNonNull(task, "polled after it was done");
+    }
+
+    /** The next child whose place is free, for the list that this one is in. */
+    void linkTo(@Nullable Child next) {
+        task = next;
+    }
+
+    /** And back: whoever took the list. */
+    @Nullable
+    Child next() {
+        return (Child) task;
     }
 
     Page page() {
         return page;
     }
 
-    int place() {
-        return place;
+    int index() {
+        return index;
     }
 
     boolean isDone() {
@@ -137,13 +144,13 @@ final class Child implements Waker {
 
     /** {@code generation:32 | index:32}. */
     long key() {
-        return (long) generation << Integer.SIZE | page.base + place;
+        return (long) generation << Integer.SIZE | index;
     }
 
     @Override
     public String toString() {
         int seen = state;
-        return "waker of child " + (page.base + place) + ", generation " + generation
+        return "waker of child " + index + ", generation " + generation
                 + ((seen & WOKEN) != 0 ? ", woken" : "")
                 + ((seen & POLLING) != 0 ? ", being polled" : "")
                 + ((seen & DONE) != 0 ? ", done" : "");

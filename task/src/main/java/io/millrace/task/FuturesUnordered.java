@@ -128,7 +128,18 @@ public final class FuturesUnordered<T> extends Unordered<T> {
      * @throws IllegalStateException if the set is closed
      */
     public long add(CompletionStage<? extends T> stage) {
-        return add(Pollable.of(stage));
+        return addStage(stage);
+    }
+
+    private <S extends T> long addStage(CompletionStage<S> stage) {
+        StagePollable<S> child = new StagePollable<>(stage);
+        if (timeout != null) {
+            return add(child);
+        }
+        // No first poll: the stage says when it is worth while.
+        Child added = insertAsleep(child);
+        child.listen(added);
+        return added.key();
     }
 
     /**
@@ -140,9 +151,14 @@ public final class FuturesUnordered<T> extends Unordered<T> {
      */
     public long add(Callable<? extends T> callable) {
         Call<T> call = new Call<>(callable);
-        long key = add(call);
-        call.start();
-        return key;
+        if (timeout != null) {
+            long key = add(call);
+            call.start();
+            return key;
+        }
+        Child added = insertAsleep(call);
+        call.start(added);
+        return added.key();
     }
 
     private Pollable<? extends T> timed(Pollable<? extends T> child) {

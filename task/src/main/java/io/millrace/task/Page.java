@@ -18,7 +18,6 @@ final class Page {
     static final int SHIFT = 6;
 
     static final int PLACES = 1 << SHIFT;
-    private static final long ALL = -1L;
 
     private static final VarHandle EVEN;
     private static final VarHandle ODD;
@@ -52,9 +51,6 @@ final class Page {
     @SuppressWarnings("unused") // by ODD
     private volatile long odd;
 
-    /** Places that are taken, or whose page is full. Guarded by the set's lock. */
-    private long full;
-
     Page(WakeSet set, int level, int base, @Nullable Page parent) {
         this.set = set;
         this.level = level;
@@ -65,14 +61,12 @@ final class Page {
     }
 
     /**
-     * A root above a root that is full. Its bit for the old root is set on both sides from the start: somebody may have found the old one
+     * A root above a root that has become too small. Its bit for the old root is set on both sides from the start: somebody may have found the old one
      * without a parent and gone away. A bit too many is found out by looking. Under the set's lock.
      */
     static Page above(Page root) {
-        assert root.isFull();
         Page top = new Page(root.set, root.level + 1, 0, null);
         PAGE.setRelease(top.pages, 0, root);
-        top.full = 1;
         top.even = 1;
         top.odd = 1;
         root.parent = top;
@@ -127,6 +121,12 @@ final class Page {
         return (index >>> (SHIFT * level)) & (PLACES - 1);
     }
 
+    /** Whether an index is in or below this page, if it is a root. */
+    boolean covers(int index) {
+        return index >>> (SHIFT * level) < PLACES;
+    }
+
+    /** The child who lives there, or lived there last. */
     @Nullable
     Child child(int place) {
         // Acquire: pairs with the release in put().
@@ -137,15 +137,6 @@ final class Page {
     Page page(int place) {
         // Acquire: pairs with the releases in above() and pageFor().
         return (Page) PAGE.getAcquire(pages, place);
-    }
-
-    boolean isFull() {
-        return full == ALL;
-    }
-
-    /** The first place that is free or has room below. Under the set's lock. */
-    int vacancy() {
-        return Long.numberOfTrailingZeros(~full);
     }
 
     /** The page at a place of a page above level 0, made if there is none. Under the set's lock. */
@@ -162,24 +153,5 @@ final class Page {
     void put(int place, Child child) {
         // Release: publishes the child. Pairs with the acquire in child().
         CHILD.setRelease(children, place, child);
-        full |= 1L << place;
-        Page page = this;
-        for (Page up = parent; page.full == ALL && up != null; up = page.parent) {
-            up.full |= 1L << up.placeOf(page.base);
-            page = up;
-        }
-    }
-
-    /** Under the set's lock. */
-    void clear(int place) {
-        CHILD.setRelease(children, place, null);
-        boolean wasFull = full == ALL;
-        full &= ~(1L << place);
-        Page page = this;
-        for (Page up = parent; wasFull && up != null; up = page.parent) {
-            wasFull = up.full == ALL;
-            up.full &= ~(1L << up.placeOf(page.base));
-            page = up;
-        }
     }
 }

@@ -19,6 +19,13 @@ final class StagePollable<T> implements Pollable<T>, BiConsumer<T, Throwable> {
         this.stage = Objects.requireNonNull(stage, "stage");
     }
 
+    /** Listens from the start, for a set that need not poll before the stage is done. */
+    void listen(Waker latest) {
+        waker = latest;
+        listening = true;
+        CompletionStage<T> _ = stage.whenComplete(this);
+    }
+
     @Override
     public Step<T> poll(Waker latest) {
         Outcome<T> there = outcome;

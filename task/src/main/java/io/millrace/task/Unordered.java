@@ -109,14 +109,20 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
 
     /** Adds a child, asks for its first poll, and answers its key. */
     final long insert(Object task) {
-        Child child = wakes.add(Objects.requireNonNull(task, "child"));
-        child.wake();
+        Child child = wakes.add(Objects.requireNonNull(task, "child"), Child.WOKEN);
+        wakes.flag(child);
+        wakes.notifyParent();
         return child.key();
     }
 
     /** The same by the consumer, who need not be told. */
     final void insertQuietly(Object task) {
-        wakes.add(Objects.requireNonNull(task, "child")).ask();
+        wakes.flag(wakes.add(Objects.requireNonNull(task, "child"), Child.WOKEN));
+    }
+
+    /** Adds a child that is not polled before it is woken. */
+    final Child insertAsleep(Object task) {
+        return wakes.add(task, 0);
     }
 
     /**
@@ -140,7 +146,7 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
         if ((before & Child.DONE) != 0) {
             return false;
         }
-        wakes.free(child);
+        wakes.removed();
         if ((before & Child.POLLING) == 0) {
             cancel(child);
         }
@@ -398,18 +404,16 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
     final boolean leave(Child child) {
         boolean left = (child.finish() & Child.DONE) == 0;
         if (left) {
-            wakes.free(child);
+            wakes.finished();
         }
-        child.takeTask();
+        wakes.free(child);
         return left;
     }
 
     /** For whoever ended the child, or found it ended after its poll. */
     private void cancel(Child child) {
-        Object task = child.takeTask();
-        if (task == null) {
-            return;
-        }
+        Object task = child.task();
+        wakes.free(child);
         try {
             cancelTask(task);
         } catch (Throwable failure) {

@@ -19,28 +19,40 @@ import org.jspecify.annotations.Nullable;
  * for none.
  *
  * <p><b>Why no child is polled twice in a cycle.</b> The drain takes each word once and keeps it to itself, and it moves upwards only. A late
- * flag on the drained side finds the word taken and stays behind; {@link #startCycle} sweeps it out before that side becomes active. Sweeping loses
- * nothing: whoever set that bit has yet to look at the cycle, and will see that it changed. Who is late once more leaves a
+ * flag on the drained side finds the word taken and stays behind; {@link #startCycle} sweeps it out before that side becomes active. Sweeping
+ * loses nothing: whoever set that bit has yet to look at the cycle, and will see that it changed. Who is late once more leaves a
  * bit without a WOKEN child, which is skipped.
  *
  * <p><b>Merging.</b> A child has one WOKEN flag, not one per side. A wake-up during a cycle that comes before the child's turn in this
  * same cycle is answered by that turn: the poll begins after the wake-up and sees all there is to see.
  *
- * <p><b>The parent</b> is the waker of whoever polls the set. It is registered before the last look at the root, and a waker looks for it
+ * <p><b>The lone child.</b> The first to be flagged since the last cycle began is kept in a field, and no bit is set for it. If it remains alone,
+ * its cycle is one exchange and touches no page. Otherwise the cycle takes it along at its place in the order. It is as good as a bit: the
+ * field is emptied by the consumer only, at the start of a cycle, and only while it is full are others flagged by bits. So nobody
+ * who was flagged later than somebody with a bit is in a cycle that leaves that one out.
+ *
+ * <p><b>The parent</b> is the waker of whoever polls the set. It is registered before the last look at the flags, and a waker looks for it
  * after flagging: one of the two sees the other. It is taken when called, so a thousand wake-ups cost one call.
  *
- * <p><b>Threads.</b> {@link #flag}, {@link #notifyParent}, {@link #size}, {@link #find}: any, without a lock. {@link #add}, {@link #free},
- * {@link #close}: any, under a lock that is held for a few instructions and never while user code runs. The rest: the consumer.
+ * <p><b>Threads.</b> {@link #flag}, {@link #notifyParent}, {@link #free}, {@link #size}, {@link #find}: any, without a lock. {@link #add},
+ * {@link #removed}, {@link #close}: any, under a lock that is held for a few instructions and never while user code runs. The rest: the consumer.
  */
 final class WakeSet {
     private static final int MAX_LEVELS = 6;
     private static final int MAX_SIZE = 1 << 30;
 
     private static final VarHandle PARENT;
+    private static final VarHandle LONE;
+    private static final VarHandle FREED;
+    private static final VarHandle FINISHED;
 
     static {
         try {
-            PARENT = MethodHandles.lookup().findVarHandle(WakeSet.class, "parent", Waker.class);
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            PARENT = lookup.findVarHandle(WakeSet.class, "parent", Waker.class);
+            LONE = lookup.findVarHandle(WakeSet.class, "lone", Child.class);
+            FREED = lookup.findVarHandle(WakeSet.class, "freed", Child.class);
+            FINISHED = lookup.findVarHandle(WakeSet.class, "finished", int.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -49,18 +61,24 @@ final class WakeSet {
     /** Swaps so far; its lowest bit is the active side. Written by the consumer only. */
     private volatile int cycle;
 
+    private volatile @Nullable Child lone;
     private volatile Page root = new Page(this, 0, 0, null);
     private volatile @Nullable Waker parent;
 
-    /** Written under the lock. */
-    private volatile int size;
+    /** Children whose place is free: pushed by any thread, taken all at once under the lock. */
+    private volatile @Nullable Child freed;
 
-    /** Guarded by the lock, like the two below. */
+    // How many came and went. The first and the last are written under the lock, the second by the consumer.
+    private volatile int added;
+    private volatile int finished;
+    private volatile int removed;
+
+    // Guarded by the lock.
     private boolean closed;
-
     private int generation;
-    /** The lowest page with room, unless it is full. */
-    private Page roomy = root;
+    private int used;
+    private Page newest = root;
+    private @Nullable Child spare;
 
     // The cursor of the drain, the consumer's: on each level a page and those of its bits that are still to be visited.
     private final @Nullable Page[] path = new Page[MAX_LEVELS];
@@ -68,11 +86,27 @@ final class WakeSet {
     private int level;
     private int top;
     private int drained;
+    /** The lone child, taken and not visited yet. */
+    private @Nullable Child single;
+    /** Whom the drain found while looking who comes before the lone child. */
+    private @Nullable Child ahead;
 
     // ---- Wakers.
 
-    /** Flags a child on the active side. */
-    void flag(Page page, int place) {
+    /** Flags a child for the next cycle. */
+    @SuppressWarnings("ReferenceEquality") // identity is what is meant
+    void flag(Child child) {
+        Child first = lone;
+        // Volatile: like a bit, it publishes what the waker's caller wrote, and comes before the look at the parent.
+        if (first == child || (first == null && LONE.compareAndSet(this, null, child))) {
+            return;
+        }
+        mark(child.page(), child.index());
+    }
+
+    /** Flags a child by its bit on the active side. */
+    void mark(Page page, int index) {
+        int place = page.placeOf(index);
         int seen;
         do {
             seen = cycle;
@@ -108,23 +142,25 @@ final class WakeSet {
     }
 
     boolean anyFlagged() {
-        return root.word(cycle & 1) != 0;
+        return lone != null || root.word(cycle & 1) != 0;
     }
 
-    /** Swaps the sides, if anything is flagged; the former cycle is over. */
+    /** Begins a cycle, if anything is flagged; the former one is over. */
     boolean startCycle() {
         int seen = cycle;
         Page before = root;
         if (before.word(seen & 1) == 0) {
-            return false;
+            single = takeLone();
+            return single != null;
         }
         int next = seen + 1;
         if (before.word(next & 1) != 0) {
             sweep(before, next & 1);
         }
-        // Volatile: every flag that was set before is on the side that we drain now.
+        // Volatile: every bit that was set before is on the side that we drain now.
         cycle = next;
         drained = seen & 1;
+        single = takeLone();
         // After the swap: a root that grew before it, with flags below its new pages, must be seen.
         Page page = root;
         top = page.level;
@@ -132,6 +168,10 @@ final class WakeSet {
         path[top] = page;
         left[top] = page.take(drained);
         return true;
+    }
+
+    private @Nullable Child takeLone() {
+        return lone == null ? null : (Child) LONE.getAndSet(this, null);
     }
 
     private static void sweep(Page page, int side) {
@@ -146,9 +186,29 @@ final class WakeSet {
         }
     }
 
-    /** The next child whose bit is on, in index order; null at the end of the cycle. Whether it was woken is in its own word. */
+    /** The next child that is flagged, in index order; null at the end of the cycle. Whether it was woken is in its own word. */
     @Nullable
+    @SuppressWarnings("ReferenceEquality") // identity is what is meant
     Child next() {
+        Child other = ahead;
+        ahead = null;
+        if (other == null) {
+            other = nextMarked();
+        }
+        Child one = single;
+        if (one == null) {
+            return other;
+        }
+        if (other != null && other.index() < one.index()) {
+            return other;
+        }
+        single = null;
+        // Who is lone and has a bit as well is visited once.
+        ahead = other == one ? null : other;
+        return one;
+    }
+
+    private @Nullable Child nextMarked() {
         for (; ; ) {
             long bits = left[level];
             if (bits == 0) {
@@ -181,48 +241,74 @@ final class WakeSet {
     // ---- The slab.
 
     /**
-     * Gives a child a place, the lowest that is free.
+     * Gives a child a place: one that was freed, or the next.
      *
+     * @param state of the new child's word
      * @throws IllegalStateException if the set is closed, or full
      */
-    synchronized Child add(Object task) {
+    synchronized Child add(Object task, int state) {
         if (closed) {
             throw new IllegalStateException("cannot add a child: the set is closed");
         }
-        Page page = roomy;
-        if (page.isFull()) {
-            page = findRoom();
-            roomy = page;
+        Child former = spare;
+        if (former == null && freed != null) {
+            former = (Child) FREED.getAndSet(this, null);
         }
-        int place = page.vacancy();
-        Child child = new Child(page, place, ++generation, task);
-        page.put(place, child);
-        size++;
+        Page page;
+        int index;
+        if (former == null) {
+            index = used;
+            page = pageOf(index);
+            used++;
+        } else {
+            spare = former.next();
+            former.linkTo(null);
+            index = former.index();
+            page = former.page();
+        }
+        Child child = new Child(page, index, ++generation, task, state);
+        page.put(page.placeOf(index), child);
+        added++;
         return child;
     }
 
-    private Page findRoom() {
-        if (root.isFull()) {
-            if (size >= MAX_SIZE) {
-                throw new IllegalStateException("cannot add a child: a set holds at most " + MAX_SIZE);
-            }
+    private Page pageOf(int index) {
+        if (index >>> Page.SHIFT == newest.base >>> Page.SHIFT) {
+            return newest;
+        }
+        if (index >= MAX_SIZE) {
+            throw new IllegalStateException("cannot add a child: a set holds at most " + MAX_SIZE);
+        }
+        if (!root.covers(index)) {
             root = Page.above(root);
         }
         Page page = root;
         while (page.level > 0) {
-            page = page.pageFor(page.vacancy());
+            page = page.pageFor(page.placeOf(index));
         }
+        newest = page;
         return page;
     }
 
-    /** Gives a child's place back; for whoever ended it. */
-    synchronized void free(Child child) {
-        Page page = child.page();
-        page.clear(child.place());
-        if (page.base < roomy.base) {
-            roomy = page;
-        }
-        size--;
+    /** Gives a child's place back, and forgets its pollable; for whoever owns that. */
+    void free(Child child) {
+        Child seen;
+        do {
+            seen = freed;
+            child.linkTo(seen);
+            // Volatile: publishes the link. There is no ABA: nobody takes one alone.
+        } while (!FREED.compareAndSet(this, seen, child));
+    }
+
+    /** Counts a child that finished. Consumer. */
+    void finished() {
+        // Release is enough: one writer, and whoever must see it is told after it.
+        FINISHED.setRelease(this, finished + 1);
+    }
+
+    /** Counts a child that was removed. */
+    synchronized void removed() {
+        removed++;
     }
 
     /** No more children from now on; true for the first caller. */
@@ -233,7 +319,9 @@ final class WakeSet {
     }
 
     int size() {
-        return size;
+        // Those who left first: the difference may be too large for a moment, never too small.
+        int gone = finished + removed;
+        return added - gone;
     }
 
     /** The child with this key, or null if it is gone. */
@@ -241,7 +329,7 @@ final class WakeSet {
     Child find(long key) {
         int index = (int) key;
         Page page = root;
-        if (index < 0 || (index >>> (Page.SHIFT * page.level)) >= Page.PLACES) {
+        if (index < 0 || !page.covers(index)) {
             return null;
         }
         while (page.level > 0) {
@@ -255,7 +343,7 @@ final class WakeSet {
         return child != null && child.key() == key && !child.isDone() ? child : null;
     }
 
-    /** Hands every child that is in the set now to {@code action}, in index order. */
+    /** Hands every child that is in the set now to {@code action}, in index order; some who have just left, too. */
     void forEach(Consumer<Child> action) {
         forEach(root, action);
     }
@@ -278,6 +366,6 @@ final class WakeSet {
 
     @Override
     public String toString() {
-        return size + " children, cycle " + cycle;
+        return size() + " children, cycle " + cycle;
     }
 }

@@ -197,17 +197,25 @@ class FuturesUnorderedTest {
             + " either")
     void generationsWithinAWake() {
         WakeSet wakes = new WakeSet();
-        Child first = wakes.add("first");
+        Child decoy = wakes.add("the lone one", Child.WOKEN);
+        wakes.flag(decoy);
+        Child first = wakes.add("first", 0);
         first.ask();
         assertThat(wakes.startCycle()).isTrue();
+        assertThat(wakes.next()).isSameAs(decoy);
         assertThat(wakes.next()).isSameAs(first);
         assertThat(first.begin()).isTrue();
         first.finish();
         wakes.free(first);
-        Child second = wakes.add("second");
-        assertThat(second.place()).isEqualTo(first.place());
-        // The second step of first.wake(), whose first step came before it was finished.
-        wakes.flag(first.page(), first.place());
+        Child second = wakes.add("second", 0);
+        assertThat(second.index()).isEqualTo(first.index());
+        // The second step of first.wake(), whose first step came before it was finished: as the lone one, and by its bit.
+        wakes.flag(first);
+        assertThat(wakes.startCycle()).isTrue();
+        assertThat(wakes.next()).isSameAs(first);
+        assertThat(first.begin()).as("it is done").isFalse();
+        assertThat(wakes.next()).isNull();
+        wakes.mark(first.page(), first.index());
         assertThat(wakes.startCycle()).isTrue();
         assertThat(wakes.next()).isSameAs(second);
         assertThat(second.begin()).as("it was not woken").isFalse();
@@ -329,7 +337,7 @@ class FuturesUnorderedTest {
             assertThat(set.poll(parent)).isEqualTo(Step.ended());
             set.add(now(1));
             assertThat(set.poll(parent)).isEqualTo(Step.item(1));
-            assertThat(set).hasToString("FuturesUnordered, 0 children, cycle 2");
+            assertThat(set).hasToString("FuturesUnordered, 0 children, cycle 1");
         }
     }
 

@@ -20,12 +20,12 @@ public class WakeSetLincheckTest {
 
     public WakeSetLincheckTest() {
         // Two on one page and one on another, so that there are two layers.
-        children[0] = wakes.add(0);
-        children[1] = wakes.add(1);
+        children[0] = wakes.add(0, 0);
+        children[1] = wakes.add(1, 0);
         for (int i = 2; i < Page.PLACES; i++) {
-            wakes.add("filler");
+            wakes.add("filler", 0);
         }
-        children[2] = wakes.add(2);
+        children[2] = wakes.add(2, 0);
         // The bit that a new root begins with is found and gone.
         wakes.startCycle();
         wakes.next();
