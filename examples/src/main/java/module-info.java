@@ -5,6 +5,7 @@ import org.jspecify.annotations.NullMarked;
 module io.millrace.examples {
     requires io.millrace.net;
     requires io.millrace.poll;
+    requires io.millrace.task;
     requires static org.jspecify;
 
     exports io.millrace.examples;

@@ -118,6 +118,39 @@ class ExamplesTest {
         assertThat(names).anyMatch(name -> name.equals("java") || name.equals("main"));
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "nio"})
+    @EnabledOnOs(OS.LINUX)
+    @DisplayName("uni-4, mio-1: a set of futures as a source beside a socket, driven from outside")
+    void setBesideASocket(String backend) throws Exception {
+        Process process = start(SetBesideASocket.class, backend);
+        try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
+            Matcher ready = Pattern.compile("port (\\d+)").matcher(out.readLine());
+            assertThat(ready.matches()).isTrue();
+            int port = Integer.parseInt(ready.group(1));
+            for (int i = 0; i < 20; i++) {
+                String word = "x".repeat(i + 1);
+                assertThat(ask(port, word)).isEqualTo(word + " has " + (i + 1) + " letters\n");
+            }
+            try (Socket silent = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                silent.shutdownOutput();
+                readUntil(out, new ArrayList<>(), "failed: nothing to answer");
+            }
+            assertThat(ask(port, "stop")).isEqualTo("stopping\n");
+            assertThat(process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).isZero();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private static String ask(int port, String line) throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            socket.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
     @Test
     @DisplayName("the README's twenty lines")
     void firstPoll() throws Exception {

@@ -61,7 +61,7 @@ class StreamsUnorderedTest {
                             new Indexed<>(b, Optional.empty()));
             long c = set.add(List.<String>of().iterator());
             assertThat(c).isNotEqualTo(a);
-            assertThat(new Indexed<>(c, Optional.empty()).index()).isEqualTo((int) a);
+            assertThat(new Indexed<>(c, Optional.empty()).index()).isEqualTo((int) b);
             assertThat(set.next()).isEqualTo(Step.item(new Indexed<>(c, Optional.empty())));
             assertThat(set.next()).isNull();
         }
