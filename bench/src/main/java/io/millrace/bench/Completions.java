@@ -30,8 +30,9 @@ public enum Completions {
         long run(int count) throws Exception {
             Promise[] promises = new Promise[count];
             long sum = 0;
-            try (FuturesUnordered<Integer> set =
-                    FuturesUnordered.<Integer>builder().budget(Integer.MAX_VALUE).build()) {
+            try (FuturesUnordered<Integer> set = FuturesUnordered.<Integer>builder()
+                    .budget(Integer.MAX_VALUE)
+                    .build()) {
                 for (int i = 0; i < count; i++) {
                     promises[i] = new Promise();
                     set.add(promises[i]);
@@ -52,8 +53,9 @@ public enum Completions {
         long run(int count) throws Exception {
             List<CompletableFuture<Integer>> futures = futures(count);
             long sum = 0;
-            try (FuturesUnordered<Integer> set =
-                    FuturesUnordered.<Integer>builder().budget(Integer.MAX_VALUE).build()) {
+            try (FuturesUnordered<Integer> set = FuturesUnordered.<Integer>builder()
+                    .budget(Integer.MAX_VALUE)
+                    .build()) {
                 futures.forEach(set::add);
                 set.poll(Waker.none());
                 for (int i = 0, at = 0; i < count; i++, at = next(at, count)) {

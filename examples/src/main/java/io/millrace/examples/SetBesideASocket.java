@@ -6,8 +6,8 @@ import io.millrace.poll.Events;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Poll;
 import io.millrace.poll.Trigger;
-import io.millrace.task.FailurePolicy;
 import io.millrace.task.Failed;
+import io.millrace.task.FailurePolicy;
 import io.millrace.task.FuturesUnordered;
 import io.millrace.task.Item;
 import io.millrace.task.Step;
@@ -44,8 +44,7 @@ public final class SetBesideASocket {
     public static void main(String[] args) throws IOException {
         int port = args.length == 0 ? 0 : Integer.parseInt(args[0]);
         try (Poll poll = Poll.open();
-                TcpListener listener =
-                        TcpListener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+                TcpListener listener = TcpListener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
                 FuturesUnordered<Answer> answers = FuturesUnordered.<Answer>builder()
                         .timeout(Duration.ofSeconds(10))
                         .onFailure(FailurePolicy.COLLECT_ALL)

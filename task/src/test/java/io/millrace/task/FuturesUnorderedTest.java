@@ -209,7 +209,8 @@ class FuturesUnorderedTest {
         wakes.free(first);
         Child second = wakes.add("second", 0);
         assertThat(second.index()).isEqualTo(first.index());
-        // The second step of first.wake(), whose first step came before it was finished: as the lone one, and by its bit.
+        // The second step of first.wake(), whose first step came before it was finished: as the lone one, and by its
+        // bit.
         wakes.flag(first);
         assertThat(wakes.startCycle()).isTrue();
         assertThat(wakes.next()).isSameAs(first);

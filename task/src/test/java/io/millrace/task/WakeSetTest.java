@@ -63,7 +63,8 @@ class WakeSetTest {
 
     @Test
     @DisplayName(
-            "uni-6: random adds, removes and wakes behave as two sorted sets would; freed indices are reused before new ones")
+            "uni-6: random adds, removes and wakes behave as two sorted sets would; freed indices are reused before"
+                    + " new ones")
     void model() {
         SplittableRandom random = new SplittableRandom(SEED);
         TreeMap<Integer, Child> live = new TreeMap<>();
