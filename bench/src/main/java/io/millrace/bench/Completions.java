@@ -17,17 +17,15 @@ import java.util.concurrent.LinkedTransferQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The same work in different hands: n values are outstanding; one after the other each of them comes, and whoever waits takes it before
- * the next one comes. One thread does all, so that what is measured is the work, not the wake-up of a sleeping core.
- *
- * <p>Each makes its n children, waits once with nothing there, and then completes and takes them one by one, in an order that is not the
- * order of their making. The sum of what was taken is checked.
+ * The same work in different hands: n values are outstanding; they come, and whoever waits takes them. One thread does all, so that what is
+ * measured is the work, not the wake-up of a sleeping core. Each makes its n children, waits once with nothing there, and then completes and
+ * takes them in an {@link Order}. The sum of what was taken is checked.
  */
 public enum Completions {
     /** Ours, with children of the least kind. */
     SET_OF_POLLABLES {
         @Override
-        long run(int count) throws Exception {
+        long run(int count, Order order) throws Exception {
             Promise[] promises = new Promise[count];
             long sum = 0;
             try (FuturesUnordered<Integer> set = FuturesUnordered.<Integer>builder()
@@ -38,9 +36,14 @@ public enum Completions {
                     set.add(promises[i]);
                 }
                 set.poll(Waker.none());
-                for (int i = 0, at = 0; i < count; i++, at = next(at, count)) {
-                    promises[at].complete(at);
-                    sum += value(set.next());
+                for (int i = 0, at = 0; i < count; i += order.burst) {
+                    int burst = Math.min(order.burst, count - i);
+                    for (int j = 0; j < burst; j++, at = order.next(at, count)) {
+                        promises[at].complete(at);
+                    }
+                    for (int j = 0; j < burst; j++) {
+                        sum += value(set.next());
+                    }
                 }
             }
             return sum;
@@ -50,7 +53,7 @@ public enum Completions {
     /** Ours, with futures of the JDK as children. */
     SET_OF_FUTURES {
         @Override
-        long run(int count) throws Exception {
+        long run(int count, Order order) throws Exception {
             List<CompletableFuture<Integer>> futures = futures(count);
             long sum = 0;
             try (FuturesUnordered<Integer> set = FuturesUnordered.<Integer>builder()
@@ -58,9 +61,14 @@ public enum Completions {
                     .build()) {
                 futures.forEach(set::add);
                 set.poll(Waker.none());
-                for (int i = 0, at = 0; i < count; i++, at = next(at, count)) {
-                    futures.get(at).complete(at);
-                    sum += value(set.next());
+                for (int i = 0, at = 0; i < count; i += order.burst) {
+                    int burst = Math.min(order.burst, count - i);
+                    for (int j = 0; j < burst; j++, at = order.next(at, count)) {
+                        futures.get(at).complete(at);
+                    }
+                    for (int j = 0; j < burst; j++) {
+                        sum += value(set.next());
+                    }
                 }
             }
             return sum;
@@ -70,14 +78,19 @@ public enum Completions {
     /** Futures of the JDK that put their values into a queue: what one writes by hand. */
     FUTURES_INTO_TRANSFER_QUEUE {
         @Override
-        long run(int count) throws Exception {
+        long run(int count, Order order) throws Exception {
             List<CompletableFuture<Integer>> futures = futures(count);
             LinkedTransferQueue<Integer> queue = new LinkedTransferQueue<>();
             long sum = 0;
             futures.forEach(future -> future.whenComplete((value, failure) -> queue.offer(value)));
-            for (int i = 0, at = 0; i < count; i++, at = next(at, count)) {
-                futures.get(at).complete(at);
-                sum += queue.take();
+            for (int i = 0, at = 0; i < count; i += order.burst) {
+                int burst = Math.min(order.burst, count - i);
+                for (int j = 0; j < burst; j++, at = order.next(at, count)) {
+                    futures.get(at).complete(at);
+                }
+                for (int j = 0; j < burst; j++) {
+                    sum += queue.take();
+                }
             }
             return sum;
         }
@@ -86,17 +99,22 @@ public enum Completions {
     /** The queue alone: no children, nobody to poll, cancel or remove; the floor for any hand-over by it. */
     BARE_TRANSFER_QUEUE {
         @Override
-        long run(int count) throws Exception {
+        long run(int count, Order order) throws Exception {
             LinkedTransferQueue<Integer> queue = new LinkedTransferQueue<>();
             Promise[] promises = new Promise[count];
             for (int i = 0; i < count; i++) {
                 promises[i] = new Promise();
             }
             long sum = 0;
-            for (int i = 0, at = 0; i < count; i++, at = next(at, count)) {
-                promises[at].complete(at);
-                queue.offer(promises[at].value);
-                sum += queue.take();
+            for (int i = 0, at = 0; i < count; i += order.burst) {
+                int burst = Math.min(order.burst, count - i);
+                for (int j = 0; j < burst; j++, at = order.next(at, count)) {
+                    promises[at].complete(at);
+                    queue.offer(promises[at].value);
+                }
+                for (int j = 0; j < burst; j++) {
+                    sum += queue.take();
+                }
             }
             return sum;
         }
@@ -105,7 +123,7 @@ public enum Completions {
     /** The JDK's own set of futures; its executor keeps the tasks until their turn has come. */
     COMPLETION_SERVICE {
         @Override
-        long run(int count) throws Exception {
+        long run(int count, Order order) throws Exception {
             List<Runnable> tasks = new ArrayList<>(count);
             CompletionService<Integer> service = new ExecutorCompletionService<>(tasks::add);
             for (int i = 0; i < count; i++) {
@@ -113,9 +131,14 @@ public enum Completions {
                 service.submit(() -> value);
             }
             long sum = 0;
-            for (int i = 0, at = 0; i < count; i++, at = next(at, count)) {
-                tasks.get(at).run();
-                sum += service.take().get();
+            for (int i = 0, at = 0; i < count; i += order.burst) {
+                int burst = Math.min(order.burst, count - i);
+                for (int j = 0; j < burst; j++, at = order.next(at, count)) {
+                    tasks.get(at).run();
+                }
+                for (int j = 0; j < burst; j++) {
+                    sum += service.take().get();
+                }
             }
             return sum;
         }
@@ -124,20 +147,25 @@ public enum Completions {
     /** Waits for any of the rest, n times: quadratic, so not for a large n. */
     ANY_OF {
         @Override
-        long run(int count) throws Exception {
+        long run(int count, Order order) throws Exception {
             List<CompletableFuture<Integer>> futures = futures(count);
             Map<Integer, CompletableFuture<Integer>> rest = new HashMap<>();
             for (int i = 0; i < count; i++) {
                 rest.put(i, futures.get(i));
             }
             long sum = 0;
-            for (int i = 0, at = 0; i < count; i++, at = next(at, count)) {
-                CompletableFuture<Object> any =
-                        CompletableFuture.anyOf(rest.values().toArray(CompletableFuture<?>[]::new));
-                futures.get(at).complete(at);
-                Integer taken = (Integer) any.get();
-                rest.remove(taken);
-                sum += taken;
+            for (int i = 0, at = 0; i < count; i += order.burst) {
+                int burst = Math.min(order.burst, count - i);
+                for (int j = 0; j < burst; j++, at = order.next(at, count)) {
+                    futures.get(at).complete(at);
+                }
+                for (int j = 0; j < burst; j++) {
+                    Integer taken = (Integer)
+                            CompletableFuture.anyOf(rest.values().toArray(CompletableFuture<?>[]::new))
+                                    .get();
+                    rest.remove(taken);
+                    sum += taken;
+                }
             }
             return sum;
         }
@@ -148,8 +176,32 @@ public enum Completions {
         }
     };
 
+    /** In which order values come, and how many at a time before somebody looks. */
+    public enum Order {
+        /** In the order of their making, each taken before the next one comes: the caches are warm. */
+        ONE_BY_ONE(1, 1),
+        /** Far apart from each other, each taken before the next one comes: where n is large, no cache holds what is needed next. */
+        SCATTERED(37, 1),
+        /** Far apart from each other, 64 at a time. */
+        SCATTERED_BURSTS(37, 64);
+
+        private final int stride;
+        private final int burst;
+
+        Order(int stride, int burst) {
+            this.stride = stride;
+            this.burst = burst;
+        }
+
+        /** Walks through 0 … count − 1, for a count that the stride does not divide. */
+        int next(int at, int count) {
+            int next = at + stride;
+            return next >= count ? next - count : next;
+        }
+    }
+
     /** Makes, completes and takes n; the sum of the values. */
-    abstract long run(int count) throws Exception;
+    abstract long run(int count, Order order) throws Exception;
 
     /** Beyond this it takes too long to be measured. */
     int largest() {
@@ -157,17 +209,11 @@ public enum Completions {
     }
 
     /** Runs it and checks that every value came once. */
-    public void runChecked(int count) throws Exception {
-        long sum = run(count);
+    public void runChecked(int count, Order order) throws Exception {
+        long sum = run(count, order);
         if (sum != (long) count * (count - 1) / 2) {
             throw new AssertionError(this + " lost something: " + sum);
         }
-    }
-
-    /** Walks through 0 … count − 1 in steps of 37, which divides no power of ten: neighbours do not complete together. */
-    private static int next(int at, int count) {
-        int next = at + 37;
-        return next >= count ? next - count : next;
     }
 
     private static int value(@Nullable Outcome<Integer> outcome) {
