@@ -160,8 +160,8 @@ public enum Completions {
                     futures.get(at).complete(at);
                 }
                 for (int j = 0; j < burst; j++) {
-                    Integer taken = (Integer)
-                            CompletableFuture.anyOf(rest.values().toArray(CompletableFuture<?>[]::new))
+                    Integer taken =
+                            (Integer) CompletableFuture.anyOf(rest.values().toArray(CompletableFuture<?>[]::new))
                                     .get();
                     rest.remove(taken);
                     sum += taken;

@@ -30,7 +30,12 @@ final class Plot {
         double from = Math.log10(1_000);
         double to = Math.log10(1_000_000);
         for (int size = 1_000; size <= 1_000_000; size *= 10) {
-            text(svg, xOf((Math.log10(size) - from) / (to - from)), HEIGHT - BOTTOM + 18, "middle", String.format(Locale.ROOT, "%,d", size));
+            text(
+                    svg,
+                    xOf((Math.log10(size) - from) / (to - from)),
+                    HEIGHT - BOTTOM + 18,
+                    "middle",
+                    String.format(Locale.ROOT, "%,d", size));
         }
         int colour = 0;
         for (Map.Entry<String, double[][]> entry : series.entrySet()) {
@@ -65,7 +70,8 @@ final class Plot {
             double x = xOf(point[0] / mostX);
             double y = yOf(point[1], mostY + step);
             line.append(String.format(Locale.ROOT, "%.1f,%.1f ", x, y));
-            svg.append(String.format(Locale.ROOT, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"/>%n", x, y, COLOURS[0]));
+            svg.append(String.format(
+                    Locale.ROOT, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"/>%n", x, y, COLOURS[0]));
         }
         polyline(svg, line, COLOURS[0]);
         return svg.append("</svg>\n").toString();
@@ -108,8 +114,9 @@ final class Plot {
         StringBuilder svg = new StringBuilder();
         svg.append(String.format(
                 Locale.ROOT,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\""
-                        + " font-size=\"12\">%n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>%n",
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\""
+                        + " font-family=\"sans-serif\" font-size=\"12\">%n<rect width=\"100%%\" height=\"100%%\""
+                        + " fill=\"white\"/>%n",
                 WIDTH,
                 HEIGHT,
                 WIDTH,

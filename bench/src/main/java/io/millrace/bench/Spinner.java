@@ -104,7 +104,8 @@ final class Spinner {
         }
         for (int ticks = 0; total[0] < POLLS; ) {
             contestant.poll();
-            // The clock ticks as often as there were polls for all: everybody who was ever polled has something to do again.
+            // The clock ticks as often as there were polls for all: everybody who was ever polled has something to do
+            // again.
             for (; ticks < total[0] / CHILDREN; ticks++) {
                 for (int i = 0; i < CHILDREN; i++) {
                     if (i != SPINNER && wakers[i] != null) {

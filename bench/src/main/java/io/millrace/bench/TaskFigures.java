@@ -45,11 +45,16 @@ public final class TaskFigures {
         Files.writeString(results.resolve("task-fairness.csv"), spinner.csv());
         Path plots = root.resolve("docs/plots");
         Files.createDirectories(plots);
-        Files.writeString(plots.resolve("task-completions.svg"), Plot.lines(
-                "ns per completion, one by one, by number of children", series(cells, Completions.Order.ONE_BY_ONE)));
-        Files.writeString(plots.resolve("task-total.svg"), Plot.linear(
-                "Total time over number of children (set of pollables, scattered bursts)",
-                total(cells, Completions.SET_OF_POLLABLES, Completions.Order.SCATTERED_BURSTS)));
+        Files.writeString(
+                plots.resolve("task-completions.svg"),
+                Plot.lines(
+                        "ns per completion, one by one, by number of children",
+                        series(cells, Completions.Order.ONE_BY_ONE)));
+        Files.writeString(
+                plots.resolve("task-total.svg"),
+                Plot.linear(
+                        "Total time over number of children (set of pollables, scattered bursts)",
+                        total(cells, Completions.SET_OF_POLLABLES, Completions.Order.SCATTERED_BURSTS)));
         Files.writeString(plots.resolve("task-fairness.svg"), spinner.plot());
         print(cells, weights, spinner);
     }

@@ -41,7 +41,8 @@ class TcpServerTest {
     private static final ConnectionHandler ECHO = (connection, data) -> connection.send(data);
 
     private static TcpServer.Builder on(String backend, int loops) {
-        return TcpServer.builder().reactors(Reactors.builder().reactors(loops).backend(backend).name("test"));
+        return TcpServer.builder()
+                .reactors(Reactors.builder().reactors(loops).backend(backend).name("test"));
     }
 
     private static Socket connect(TcpServer server) throws IOException {
@@ -68,7 +69,8 @@ class TcpServerTest {
 
     @ParameterizedTest
     @MethodSource("modesAndBackends")
-    @DisplayName("mill-8, mill-13: echoes 4 MiB in order through 8 KiB buffers, in every dispatch mode on every backend")
+    @DisplayName(
+            "mill-8, mill-13: echoes 4 MiB in order through 8 KiB buffers, in every dispatch mode on every backend")
     void echoes(Dispatch mode, String backend) throws Exception {
         byte[] sent = new byte[4 << 20];
         new Random(7).nextBytes(sent);
@@ -352,7 +354,8 @@ class TcpServerTest {
     }
 
     @Test
-    @DisplayName("mill-10: connections above the limit are closed and told of, and a place that becomes free is used again")
+    @DisplayName(
+            "mill-10: connections above the limit are closed and told of, and a place that becomes free is used again")
     void maxConnections() throws Exception {
         LinkedBlockingQueue<String> errors = new LinkedBlockingQueue<>();
         LinkedBlockingQueue<String> ends = new LinkedBlockingQueue<>();
@@ -392,7 +395,8 @@ class TcpServerTest {
     @DisplayName("mill-10: an idle connection is closed after its timeout")
     void idle() throws Exception {
         Recording recording = new Recording();
-        try (TcpServer server = on("epoll", 1).idleTimeout(Duration.ofMillis(100)).start(recording);
+        try (TcpServer server =
+                        on("epoll", 1).idleTimeout(Duration.ofMillis(100)).start(recording);
                 Socket socket = connect(server)) {
             assertThat(socket.getInputStream().read()).isEqualTo(-1);
             assertThat(recording.next()).isEqualTo("connect");
@@ -406,25 +410,27 @@ class TcpServerTest {
     void writeTimeout() throws Exception {
         Recording recording = new Recording();
         CompletableFuture<Void> gone = new CompletableFuture<>();
-        try (TcpServer server = on("epoll", 1).writeTimeout(Duration.ofMillis(200)).start(new ConnectionHandler() {
-                    @Override
-                    public void onConnect(Connection connection) {
-                        connection.send(ByteBuffer.allocate(32 << 20));
-                    }
+        try (TcpServer server = on("epoll", 1)
+                        .writeTimeout(Duration.ofMillis(200))
+                        .start(new ConnectionHandler() {
+                            @Override
+                            public void onConnect(Connection connection) {
+                                connection.send(ByteBuffer.allocate(32 << 20));
+                            }
 
-                    @Override
-                    public void onData(Connection connection, ByteBuffer data) {}
+                            @Override
+                            public void onData(Connection connection, ByteBuffer data) {}
 
-                    @Override
-                    public void onError(@Nullable Connection connection, Throwable failure) {
-                        recording.onError(connection, failure);
-                    }
+                            @Override
+                            public void onError(@Nullable Connection connection, Throwable failure) {
+                                recording.onError(connection, failure);
+                            }
 
-                    @Override
-                    public void onDisconnect(Connection connection) {
-                        gone.complete(null);
-                    }
-                });
+                            @Override
+                            public void onDisconnect(Connection connection) {
+                                gone.complete(null);
+                            }
+                        });
                 Socket socket = connect(server)) {
             gone.get(20, TimeUnit.SECONDS);
             assertThat(socket.isConnected()).isTrue();
@@ -503,7 +509,9 @@ class TcpServerTest {
                 TcpClient client = TcpClient.builder().manager(manager).open()) {
             LinkedBlockingQueue<String> got = new LinkedBlockingQueue<>();
             Connection connection = client.connect(
-                            server.address(), (c, data) -> got.add(StandardCharsets.UTF_8.decode(data).toString()))
+                            server.address(),
+                            (c, data) ->
+                                    got.add(StandardCharsets.UTF_8.decode(data).toString()))
                     .get(10, TimeUnit.SECONDS);
             assertThat(connection.send("hello")).isEqualTo(SendResult.QUEUED);
             assertThat(got.poll(10, TimeUnit.SECONDS)).isEqualTo("hello");
