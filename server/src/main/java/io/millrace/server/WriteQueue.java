@@ -82,7 +82,7 @@ final class WriteQueue {
     /** Sends what the system takes now; true if nothing is left. */
     boolean flush(StreamTransport transport) throws IOException {
         @SuppressWarnings("NullAway") // those from the head on are there
-        ByteBuffer[] present = (ByteBuffer[]) buffers;
+        ByteBuffer[] present = buffers;
         while (size > 0) {
             int count = Math.min(size, BATCH);
             long before = remaining(present, count);

@@ -516,7 +516,7 @@ class TcpServerTest {
             assertThat(connection.send("hello")).isEqualTo(SendResult.QUEUED);
             assertThat(got.poll(10, TimeUnit.SECONDS)).isEqualTo("hello");
             InetSocketAddress address = server.address();
-            server.close();
+            server.shutdown(Duration.ofSeconds(5));
             assertThatThrownBy(() -> client.connect(address, ECHO).get(10, TimeUnit.SECONDS))
                     .isInstanceOf(ExecutionException.class)
                     .hasCauseInstanceOf(IOException.class);
