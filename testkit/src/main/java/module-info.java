@@ -1,8 +1,9 @@
 import org.jspecify.annotations.NullMarked;
 
-/** Conformance suites for backends, and the small things that tests of event-driven code need. */
+/** Conformance suites for backends and event managers, and the small things that tests of event-driven code need. */
 @NullMarked
 module io.millrace.testkit {
+    requires transitive io.millrace.engine;
     requires transitive io.millrace.net;
     requires transitive io.millrace.poll;
     requires jdk.management;

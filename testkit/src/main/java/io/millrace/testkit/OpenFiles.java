@@ -7,7 +7,9 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * This process's descriptors of the kinds that an event engine opens: sockets, pipes, epoll instances and eventfds, counted by kind.
@@ -45,6 +47,39 @@ public final class OpenFiles {
             throw new UncheckedIOException("cannot read " + TABLE, e);
         }
         return counts;
+    }
+
+    /** The numbers of this process's pipes. */
+    static Set<Integer> pipes() {
+        Set<Integer> numbers = new TreeSet<>();
+        try (DirectoryStream<Path> links = Files.newDirectoryStream(TABLE)) {
+            for (Path link : links) {
+                if (kind(link).equals("pipe")) {
+                    numbers.add(Integer.parseInt(link.getFileName().toString()));
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read " + TABLE, e);
+        }
+        return numbers;
+    }
+
+    /** Which of the two ends of a pipe is for reading: the kernel tells the flags of an open file. */
+    static int readingEnd(Set<Integer> ends) {
+        for (int end : ends) {
+            try {
+                String flags = Files.readAllLines(Path.of("/proc/self/fdinfo", String.valueOf(end))).stream()
+                        .filter(line -> line.startsWith("flags:"))
+                        .findFirst()
+                        .orElseThrow();
+                if (flags.endsWith("0")) { // O_RDONLY; 1 is O_WRONLY
+                    return end;
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException("cannot read the flags of fd " + end, e);
+            }
+        }
+        throw new AssertionError("none of " + ends + " can be read");
     }
 
     /** {@code socket:[4026]} is a socket, {@code anon_inode:[eventpoll]} an [eventpoll]. */

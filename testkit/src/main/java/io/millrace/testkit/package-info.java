@@ -1,5 +1,6 @@
 /**
- * What a {@link io.millrace.poll.Poll} owes its users, as JUnit suites, and what such tests are written with.
+ * What a {@link io.millrace.poll.Poll} and an {@link io.millrace.engine.EventManager} owe their users, as JUnit suites, and what such tests are
+ * written with.
  *
  * <p>Each {@code …Contract} is one theme. To run them over a backend of your own, extend each of them and name the backend:
  *
@@ -10,7 +11,21 @@
  * }
  * }
  *
- * <p>The backend is found by the service loader. Everything here is written against the public API and knows nothing of {@code
+ * <p>The backend is found by the service loader.
+ *
+ * <p>An event manager of your own passes {@link io.millrace.testkit.EventManagerContract}, {@link io.millrace.testkit.AlarmContract} and {@link
+ * io.millrace.testkit.EndingContract}, and, if it has descriptors, {@link io.millrace.testkit.ReadinessEventManagerContract} and {@link
+ * io.millrace.testkit.CompletionEventManagerContract}. Say how to open it, and the suites do the rest:
+ *
+ * {@snippet :
+ * class MyManagerTest {
+ *   &#64;Nested class Tasks extends EventManagerContract {
+ *     &#64;Override protected EventManager open() { return new MyManager(); }
+ *   }
+ * }
+ * }
+ *
+ * <p>Everything here is written against the public API and knows nothing of {@code
  * sys}. A test's display name begins with the ids of CONTRACT.md that it proves.
  */
 package io.millrace.testkit;
