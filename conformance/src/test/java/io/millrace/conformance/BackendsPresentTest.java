@@ -89,22 +89,26 @@ class BackendsPresentTest {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** Found in the testkit's jar or directory, so that a new suite is missed by nobody. */
     static List<Class<?>> suites() throws IOException, URISyntaxException, ClassNotFoundException {
+        return suites(PollContract.class);
+    }
+
+    /** Found in the testkit's jar or directory, so that a new suite is missed by nobody. */
+    static List<Class<?>> suites(Class<?> base) throws IOException, URISyntaxException, ClassNotFoundException {
         Path origin = Path.of(ReadinessContract.class
                 .getProtectionDomain()
                 .getCodeSource()
                 .getLocation()
                 .toURI());
         if (Files.isDirectory(origin)) {
-            return suitesIn(origin);
+            return suitesIn(origin, base);
         }
         try (FileSystem jar = FileSystems.newFileSystem(URI.create("jar:" + origin.toUri()), Map.of())) {
-            return suitesIn(jar.getPath("/"));
+            return suitesIn(jar.getPath("/"), base);
         }
     }
 
-    private static List<Class<?>> suitesIn(Path root) throws IOException, ClassNotFoundException {
+    private static List<Class<?>> suitesIn(Path root, Class<?> base) throws IOException, ClassNotFoundException {
         List<String> names;
         try (Stream<Path> files = Files.list(root.resolve("io/millrace/testkit"))) {
             names = files.map(file -> file.getFileName().toString())
@@ -115,7 +119,7 @@ class BackendsPresentTest {
         List<Class<?>> suites = new ArrayList<>();
         for (String name : names) {
             Class<?> type = Class.forName(name);
-            if (PollContract.class.isAssignableFrom(type) && type != PollContract.class) {
+            if (base.isAssignableFrom(type) && type != base) {
                 assertThat(Modifier.isAbstract(type.getModifiers())).as(name).isTrue();
                 suites.add(type);
             }
