@@ -166,6 +166,16 @@ final class StreamCarrier implements StreamTransport, Owner, Runnable {
     }
 
     @Override
+    public boolean send(ByteBuffer buffer) throws IOException {
+        while (!full && buffer.hasRemaining()) {
+            if (stream.tryWrite(buffer) == Io.WOULD_BLOCK) {
+                full = true;
+            }
+        }
+        return !buffer.hasRemaining();
+    }
+
+    @Override
     public void closeOutput() {
         try {
             stream.shutdownOutput();

@@ -15,9 +15,10 @@ import org.jspecify.annotations.Nullable;
 final class Connections implements ServerContext, StreamConnection.Keeper {
     private final ConcurrentHashMap<Long, StreamConnection> present = new ConcurrentHashMap<>();
     private final AtomicLong ids = new AtomicLong();
+    /** Of those that are over. */
     private final LongAdder bytesIn = new LongAdder();
+
     private final LongAdder bytesOut = new LongAdder();
-    private final LongAdder ended = new LongAdder();
     private final Runnable whenEmpty;
 
     Connections(Runnable whenEmpty) {
@@ -35,21 +36,12 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
     @Override
     public void isOver(StreamConnection connection) {
         if (present.remove(connection.id(), connection)) {
-            ended.increment();
+            bytesIn.add(connection.bytesReceived());
+            bytesOut.add(connection.bytesSent());
         }
         if (present.isEmpty()) {
             whenEmpty.run();
         }
-    }
-
-    @Override
-    public void received(int bytes) {
-        bytesIn.add(bytes);
-    }
-
-    @Override
-    public void sent(long bytes) {
-        bytesOut.add(bytes);
     }
 
     int size() {
@@ -61,11 +53,17 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
     }
 
     long bytesReceived() {
-        return bytesIn.sum();
+        return bytesIn.sum()
+                + present.values().stream()
+                        .mapToLong(StreamConnection::bytesReceived)
+                        .sum();
     }
 
     long bytesSent() {
-        return bytesOut.sum();
+        return bytesOut.sum()
+                + present.values().stream()
+                        .mapToLong(StreamConnection::bytesSent)
+                        .sum();
     }
 
     @Override

@@ -251,15 +251,23 @@ final class DescriptorLoop implements TransportLoop {
 
         @Override
         public boolean send(ByteBuffer[] buffers, int first, int count) throws IOException {
-            for (int i = first; i < first + count && !full; i++) {
-                while (buffers[i].hasRemaining() && !full) {
-                    if (stream.tryWrite(buffers[i]) == Io.WOULD_BLOCK) {
-                        full = true;
-                        descriptor.notifyWhenWritable(() -> execute(this::writable));
-                    }
+            for (int i = first; i < first + count; i++) {
+                if (!send(buffers[i])) {
+                    return false;
                 }
             }
-            return !full;
+            return true;
+        }
+
+        @Override
+        public boolean send(ByteBuffer buffer) throws IOException {
+            while (!full && buffer.hasRemaining()) {
+                if (stream.tryWrite(buffer) == Io.WOULD_BLOCK) {
+                    full = true;
+                    descriptor.notifyWhenWritable(() -> execute(this::writable));
+                }
+            }
+            return !buffer.hasRemaining();
         }
 
         private void writable() {

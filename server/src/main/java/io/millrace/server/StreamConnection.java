@@ -8,6 +8,8 @@ import io.millrace.engine.transport.TransportHandler;
 import io.millrace.engine.transport.TransportLoop;
 import io.millrace.net.TcpStream;
 import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
@@ -37,10 +39,19 @@ final class StreamConnection implements Connection, TransportHandler {
     /** Who has connections: told when one is over, before its handler is. */
     interface Keeper {
         void isOver(StreamConnection connection);
+    }
 
-        void received(int bytes);
+    private static final VarHandle BYTES_IN;
+    private static final VarHandle BYTES_OUT;
 
-        void sent(long bytes);
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            BYTES_IN = lookup.findVarHandle(StreamConnection.class, "bytesIn", long.class);
+            BYTES_OUT = lookup.findVarHandle(StreamConnection.class, "bytesOut", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
     }
 
     private final long id;
@@ -69,6 +80,13 @@ final class StreamConnection implements Connection, TransportHandler {
 
     // ---- The loop's ----
     private @Nullable StreamTransport transport;
+    /** What was sent during the present callback, if it was one buffer; and its bounds then. */
+    private @Nullable ByteBuffer single;
+
+    private int singleFrom;
+    private int singleTo;
+    private long bytesIn;
+    private long bytesOut;
     private boolean over;
     private boolean inCallback;
     private boolean flushing;
@@ -197,7 +215,7 @@ final class StreamConnection implements Connection, TransportHandler {
     @Override
     public void received(ByteBuffer data) {
         lastActivity = loop.now();
-        keeper.received(data.remaining());
+        BYTES_IN.setOpaque(this, bytesIn + data.remaining());
         if (onLoop) {
             deliverHere(data);
         } else {
@@ -227,7 +245,7 @@ final class StreamConnection implements Connection, TransportHandler {
             tellError(e);
         }
         inCallback = false;
-        if (!queue.isEmpty() || ending || outputEnding) {
+        if (single != null || !queue.isEmpty() || ending || outputEnding) {
             afterCallback();
         }
     }
@@ -266,16 +284,44 @@ final class StreamConnection implements Connection, TransportHandler {
         if (!data.hasRemaining()) {
             return result(queue.bytes());
         }
-        if (inCallback) {
-            // The position is the caller's to see moved when this returns, the bytes are read later.
-            queue.addBorrowed(data.duplicate());
-            data.position(data.limit());
-        } else {
+        if (!inCallback) {
             queue.addOwned(WriteQueue.copy(data));
-            data.position(data.limit());
             flushLater();
+        } else if (single == null && queue.isEmpty()) {
+            single = data;
+            singleFrom = data.position();
+            singleTo = data.limit();
+        } else {
+            gatherSingle();
+            queue.addBorrowed(data.duplicate());
         }
-        return result(queue.bytes());
+        // The position is the caller's to see moved when this returns; the bytes are read when the callback does.
+        long size = data.remaining();
+        data.position(data.limit());
+        return result(single == null ? queue.bytes() : size);
+    }
+
+    /** There is a second one: both go out together, each by its own bounds. */
+    private void gatherSingle() {
+        ByteBuffer first = single;
+        if (first != null) {
+            single = null;
+            queue.addBorrowed(first.duplicate().clear().limit(singleTo).position(singleFrom));
+        }
+    }
+
+    /** The usual case, without an object: one buffer was sent, and nothing waits before it. Its bounds are the user's again afterwards. */
+    private boolean sendSingle(ByteBuffer data, StreamTransport to) throws IOException {
+        int position = data.position();
+        int limit = data.limit();
+        data.clear().limit(singleTo).position(singleFrom);
+        boolean all = to.send(data);
+        BYTES_OUT.setOpaque(this, bytesOut + data.position() - singleFrom);
+        if (!all) {
+            queue.addOwned(WriteQueue.copy(data));
+        }
+        data.clear().limit(limit).position(position);
+        return all;
     }
 
     /** Bytes that nobody changes any more, from any thread. */
@@ -330,10 +376,18 @@ final class StreamConnection implements Connection, TransportHandler {
         if (over || to == null) {
             return;
         }
+        ByteBuffer borrowed = single;
         long before = queue.bytes();
         boolean empty;
         try {
-            empty = queue.isEmpty() || queue.flush(to);
+            if (borrowed != null) {
+                single = null;
+                lastActivity = loop.now();
+                empty = sendSingle(borrowed, to);
+                before = queue.bytes();
+            } else {
+                empty = queue.isEmpty() || queue.flush(to);
+            }
         } catch (IOException e) {
             finish(e);
             return;
@@ -342,7 +396,7 @@ final class StreamConnection implements Connection, TransportHandler {
         if (sent > 0) {
             lastActivity = loop.now();
             lastProgress = lastActivity;
-            keeper.sent(sent);
+            BYTES_OUT.setOpaque(this, bytesOut + sent);
         }
         afterFlush(to, empty);
     }
@@ -492,6 +546,7 @@ final class StreamConnection implements Connection, TransportHandler {
             stream.close();
         }
         queue.clear();
+        single = null;
         cancel(idleAlarm);
         cancel(writeAlarm);
         idleAlarm = null;
@@ -572,8 +627,12 @@ final class StreamConnection implements Connection, TransportHandler {
 
     // ---- Looking at it ----
 
-    TcpStream stream() {
-        return stream;
+    long bytesReceived() {
+        return (long) BYTES_IN.getOpaque(this);
+    }
+
+    long bytesSent() {
+        return (long) BYTES_OUT.getOpaque(this);
     }
 
     TransportLoop loop() {

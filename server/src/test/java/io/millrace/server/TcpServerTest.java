@@ -523,4 +523,25 @@ class TcpServerTest {
             connection.close();
         }
     }
+
+    @Test
+    @DisplayName(
+            "mill-15: several buffers, and one buffer sent several times with other bounds, go out as they were sent")
+    void gathers() throws Exception {
+        try (TcpServer server = on("epoll", 1).start((connection, data) -> {
+                    ByteBuffer mine = ByteBuffer.wrap("0123456789".getBytes(StandardCharsets.UTF_8));
+                    connection.send(mine.limit(3));
+                    connection.send(mine.limit(10).position(7));
+                    connection.send(data);
+                    mine.clear();
+                });
+                Socket socket = connect(server)) {
+            for (int i = 0; i < 3; i++) {
+                socket.getOutputStream().write("ab".getBytes(StandardCharsets.UTF_8));
+                assertThat(socket.getInputStream().readNBytes(8)).asString().isEqualTo("012789ab");
+            }
+            assertThat(server.bytesReceived()).isEqualTo(6);
+            assertThat(server.bytesSent()).isEqualTo(24);
+        }
+    }
 }

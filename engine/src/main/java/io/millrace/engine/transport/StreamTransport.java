@@ -17,6 +17,15 @@ public interface StreamTransport {
      */
     boolean send(ByteBuffer[] buffers, int first, int count) throws IOException;
 
+    /**
+     * As {@link #send(ByteBuffer[], int, int)}, of one buffer.
+     *
+     * @param buffer its position advances
+     * @return true if all was taken
+     * @throws IOException if the connection is broken; the transport is closed
+     */
+    boolean send(ByteBuffer buffer) throws IOException;
+
     /** Tells the peer that no more will come. */
     void closeOutput();
 
