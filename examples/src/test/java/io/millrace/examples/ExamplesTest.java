@@ -144,6 +144,28 @@ class ExamplesTest {
         }
     }
 
+    @Test
+    @DisplayName("uni-1: the README's ten lines about sets")
+    void asTheyComplete() throws Exception {
+        Process process = start(AsTheyComplete.class, null, "https://example.org", "nonsense", "https://example.com/a");
+        try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
+            assertThat(out.lines())
+                    .containsExactlyInAnyOrder(
+                            "https://example.org: 19 letters",
+                            "failed: not a page: nonsense",
+                            "https://example.com/a: 21 letters");
+            assertThat(process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).isZero();
+        } finally {
+            process.destroyForcibly();
+        }
+        String source = Files.readString(Path.of("src/main/java/io/millrace/examples/AsTheyComplete.java"));
+        String readme = Files.readString(Path.of("..", "README.md"));
+        int begin = readme.indexOf("try (var downloads");
+        String shown = readme.substring(begin, readme.indexOf("```", begin));
+        assertThat(source.replaceAll("\\s+", " ")).contains(shown.strip().replaceAll("\\s+", " "));
+    }
+
     private static String ask(int port, String line) throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             socket.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));

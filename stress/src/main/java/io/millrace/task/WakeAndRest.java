@@ -39,7 +39,7 @@ public class WakeAndRest {
 
     @Actor
     public void consumer() {
-        found = set.poll(() -> calls = 1) instanceof Outcome ? 1 : 0;
+        found = set.poll(() -> calls = 1) instanceof Step.Pending ? 0 : 1;
     }
 
     @Arbiter

@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * uni-6: two wakers set bits while the consumer swaps the sides and drains. Somebody else is flagged from the start, so that there is something to swap for and the
+ * uni-6: a waker sets bits on two pages while the consumer swaps the sides and drains. Somebody else is flagged from the start, so that there is something to swap for and the
  * two are not alone. What the consumer missed in its cycle is in the next; and the data that was written before the wake is seen by the poll.
  */
 @JCStressTest
@@ -40,10 +40,6 @@ public class WakeAndSwap {
     public void waker() {
         data = 1;
         near.ask();
-    }
-
-    @Actor
-    public void otherWaker() {
         far.ask();
     }
 
