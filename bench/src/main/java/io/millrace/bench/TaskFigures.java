@@ -1,6 +1,8 @@
 package io.millrace.bench;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -16,8 +18,9 @@ import java.util.Map;
  * The figures of {@code docs/benchmarks.md} about sets: what a completion costs beside the peers, what a child weighs, and who is polled how often. Writes
  * them as JSON and draws the plots from that very data.
  *
- * <p>All take turns in every round, so a noisy machine is noisy for all; a ratio is the median of the rounds' ratios. The time of a round is the
- * best of its repetitions, because on a shared machine everything but the best is somebody else's.
+ * <p>All take turns in every round, so a noisy machine is noisy for all; a ratio is the median of the rounds' ratios. What is
+ * measured is the thread's own CPU time, without collections, and of a round's repetitions the best: on a shared machine the rest is somebody
+ * else's. What others do to the caches remains.
  *
  * <p>{@code java -XX:+UseSerialGC -Xms4g -Xmx4g -Xmn2500m -cp bench/target/benchmarks.jar io.millrace.bench.TaskFigures . [rounds]}, where the first
  * argument is the root of the working copy.
@@ -26,6 +29,8 @@ public final class TaskFigures {
     private static final int[] SIZES = {1_000, 10_000, 100_000, 1_000_000};
     /** How many completions a round spends on each, at least. */
     private static final int SHARE = 200_000;
+
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private TaskFigures() {}
 
@@ -90,9 +95,9 @@ public final class TaskFigures {
         int times = by == Completions.ANY_OF ? 3 : Math.max(2, SHARE / size);
         double best = Double.MAX_VALUE;
         for (int i = 0; i < times; i++) {
-            long begin = System.nanoTime();
+            long begin = THREADS.getCurrentThreadCpuTime();
             by.runChecked(size, order);
-            best = Math.min(best, (System.nanoTime() - begin) / (double) size);
+            best = Math.min(best, (THREADS.getCurrentThreadCpuTime() - begin) / (double) size);
         }
         return best;
     }

@@ -21,7 +21,7 @@ public final class AsTheyComplete {
     public static void main(String... urls) {
         Client client = new Client();
         try (var downloads = FuturesUnordered.<Page>create()) {
-            List.of(urls).forEach(url -> downloads.add(client.fetch(url))); // a stage; a Callable or a Pollable would do
+            List.of(urls).forEach(url -> downloads.add(client.fetch(url))); // or a Callable, or a Pollable
             for (var outcome : downloads) { // as they complete; parks
                 switch (outcome) {
                     case Item(Page page) -> System.out.println(page.url() + ": " + page.length() + " letters");

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * before the consumer turns WOKEN off is seen by that poll with all that was written before it; one that comes after finds WOKEN
  * off and turns it on again. A mere look could be done before the caller's own writes are visible.
  *
- * <p>32 bytes on a 64-bit JVM with compressed references; with its place in a {@link Page}, 38 bytes.
+ * <p>32 bytes on a 64-bit JVM with compressed references; with its place in a {@link Page}, 37 bytes.
  */
 final class Child implements Waker {
     static final int WOKEN = 1;
