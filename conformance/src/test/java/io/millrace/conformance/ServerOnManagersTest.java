@@ -1,0 +1,93 @@
+package io.millrace.conformance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.millrace.engine.EventManager;
+import io.millrace.engine.EventManagers;
+import io.millrace.engine.Reactors;
+import io.millrace.poll.Clock;
+import io.millrace.server.Connection;
+import io.millrace.server.TcpClient;
+import io.millrace.server.TcpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.time.InstantSource;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@DisplayName("grpc-16: servers and clients run on the manager they are given")
+@Timeout(60)
+class ServerOnManagersTest {
+    private static void echoOver(EventManager manager) throws Exception {
+        byte[] sent = new byte[1 << 20];
+        new Random(16).nextBytes(sent);
+        try (TcpServer server =
+                        TcpServer.builder().manager(manager).start((connection, data) -> connection.send(data));
+                TcpClient client = TcpClient.builder().manager(manager).open()) {
+            try (Socket socket = new Socket(
+                    InetAddress.getLoopbackAddress(), server.address().getPort())) {
+                Thread writer = Thread.ofVirtual().start(() -> {
+                    try {
+                        socket.getOutputStream().write(sent);
+                        socket.shutdownOutput();
+                    } catch (IOException e) {
+                        throw new AssertionError(e);
+                    }
+                });
+                byte[] got = socket.getInputStream().readAllBytes();
+                writer.join();
+                assertThat(got.length).isEqualTo(sent.length);
+                assertThat(Arrays.equals(got, sent)).isTrue();
+            }
+            LinkedBlockingQueue<Integer> got = new LinkedBlockingQueue<>();
+            Connection connection = client.connect(server.address(), (c, data) -> {
+                        while (data.hasRemaining()) {
+                            got.add((int) data.get());
+                        }
+                    })
+                    .get(10, TimeUnit.SECONDS);
+            connection.send(ByteBuffer.wrap(new byte[] {1, 2, 3}));
+            for (int i = 1; i <= 3; i++) {
+                assertThat(got.poll(10, TimeUnit.SECONDS)).isEqualTo(i);
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("a deliberately different one")
+    void different() throws Exception {
+        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system())) {
+            echoOver(manager);
+        }
+    }
+
+    @Test
+    @DisplayName("ours")
+    void ours() throws Exception {
+        try (Reactors manager = Reactors.builder().reactors(2).open()) {
+            echoOver(manager);
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "the global one, which is made at the first use, has daemon threads, and cannot be registered afterwards")
+    void global() throws Exception {
+        echoOver(EventManagers.global());
+        try (Reactors late = Reactors.builder().reactors(1).open()) {
+            assertThatThrownBy(() -> EventManagers.register(late)).isInstanceOf(IllegalStateException.class);
+        }
+        assertThat(Thread.getAllStackTraces().keySet())
+                .filteredOn(thread -> thread.getName().startsWith("millrace-0"))
+                .hasSize(1)
+                .allMatch(Thread::isDaemon);
+    }
+}
