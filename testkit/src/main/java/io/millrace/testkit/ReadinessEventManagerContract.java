@@ -217,8 +217,9 @@ public abstract class ReadinessEventManagerContract extends ManagerContract<Read
         ask(descriptor, Direction.WRITE, told);
         told.await(1);
 
-        Await.until("it stays full", () -> Bytes.fill(pair.left()) == 0);
+        // Before the would-block, not after it: room that comes after it is the news that is asked for.
         descriptor.clearWritable();
+        Await.until("it stays full", () -> Bytes.fill(pair.left()) == 0);
         ask(descriptor, Direction.WRITE, told);
         Await.until("there is room", () -> Bytes.drain(pair.right()) >= 0 && told.times.get() == 2);
         assertThat(told.wrong).hasValue(0);
