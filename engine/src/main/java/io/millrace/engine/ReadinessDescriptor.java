@@ -108,10 +108,14 @@ public interface ReadinessDescriptor extends AutoCloseable {
      */
     void notifyWhenWritableOrTimeout(Consumer<NotifyOutcome> callback, long deadlineNanos);
 
-    /** Forgets that it was readable: the next notification is of something new. */
+    /**
+     * Forgets that it was readable: the next notification is of something new. Call it before the read that meets would-block; afterwards it could forget what came since.
+     */
     void clearReadable();
 
-    /** Forgets that it was writable: the next notification is of something new. */
+    /**
+     * Forgets that it was writable: the next notification is of something new. Call it before the write that meets would-block; afterwards it could forget what came since.
+     */
     void clearWritable();
 
     /** Forgets that it had an error: the next notification is of something new. */

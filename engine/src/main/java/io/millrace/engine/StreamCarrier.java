@@ -185,6 +185,11 @@ final class StreamCarrier implements StreamTransport, Owner, Runnable {
     }
 
     @Override
+    public boolean hasInput() {
+        return readable && !inputEnded;
+    }
+
+    @Override
     public void pause() {
         paused = true;
     }

@@ -74,7 +74,10 @@ public sealed interface Connection permits StreamConnection {
     /** Sends what waits, and then tells the peer that no more will come; it can still send. */
     void closeOutput();
 
-    /** Sends what waits, and then closes. A peer that does not take it is waited for until the write timeout. Idempotent. */
+    /**
+     * Sends what waits, and then closes. A peer that does not take it is waited for until the write timeout; one that goes on sending is told that no more comes, and its bytes are read
+     * and forgotten for a second, so that it gets all that was sent. Idempotent.
+     */
     void close();
 
     /** Closes at once; what waits is lost. Idempotent. */

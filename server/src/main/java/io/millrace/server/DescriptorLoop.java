@@ -287,6 +287,11 @@ final class DescriptorLoop implements TransportLoop {
         }
 
         @Override
+        public boolean hasInput() {
+            return paused && !ended;
+        }
+
+        @Override
         public void pause() {
             paused = true;
         }

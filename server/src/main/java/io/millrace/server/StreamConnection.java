@@ -32,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>{@code ending}: close was called; nothing more is taken, and what waits goes out.
+ *   <li>{@code lingering}, if the peer was sending: it is told the end, and read until it ends too, or for a second.
  *   <li>{@code over}: the transport is closed, the owner has forgotten the id, and {@code onDisconnect} is the last call.
  * </ol>
  */
@@ -40,6 +41,9 @@ final class StreamConnection implements Connection, TransportHandler {
     interface Keeper {
         void isOver(StreamConnection connection);
     }
+
+    /** How long a peer that goes on sending is listened to after the last byte was sent to it. */
+    private static final long LINGER_NANOS = 1_000_000_000;
 
     private static final VarHandle BYTES_IN;
     private static final VarHandle BYTES_OUT;
@@ -94,10 +98,13 @@ final class StreamConnection implements Connection, TransportHandler {
     private boolean pausedByUser;
     private boolean pausedByBacklog;
     private boolean closeWhenSent;
+    private boolean lingering;
+    private boolean inputEnded;
     private boolean outputEnded;
     private boolean aborting;
     private long backlog;
     private long lastActivity;
+    private long lastReceived;
     private long lastProgress;
     private long idleNanos;
     private @Nullable AlarmKey idleAlarm;
@@ -129,6 +136,7 @@ final class StreamConnection implements Connection, TransportHandler {
     /** On the loop: the handler is told, and from then on of all that comes. */
     void open() {
         lastActivity = loop.now();
+        lastReceived = lastActivity - LINGER_NANOS;
         transport = loop.attach(stream, this, settings.bufferSize);
         if (stream.isConnected()) {
             connected();
@@ -214,7 +222,11 @@ final class StreamConnection implements Connection, TransportHandler {
 
     @Override
     public void received(ByteBuffer data) {
+        if (lingering) {
+            return;
+        }
         lastActivity = loop.now();
+        lastReceived = lastActivity;
         BYTES_IN.setOpaque(this, bytesIn + data.remaining());
         if (onLoop) {
             deliverHere(data);
@@ -252,6 +264,11 @@ final class StreamConnection implements Connection, TransportHandler {
 
     @Override
     public void endOfInput() {
+        inputEnded = true;
+        if (lingering) {
+            finish(null);
+            return;
+        }
         call(() -> handler.onEndOfInput(this));
     }
 
@@ -263,7 +280,7 @@ final class StreamConnection implements Connection, TransportHandler {
     @Override
     public void failed(IOException cause) {
         if (!over) {
-            finish(cause);
+            finish(lingering ? null : cause);
         }
     }
 
@@ -403,7 +420,7 @@ final class StreamConnection implements Connection, TransportHandler {
 
     private void afterFlush(StreamTransport to, boolean empty) {
         if (empty && closeWhenSent) {
-            finish(null);
+            finishWhenRead(to);
             return;
         }
         if (empty && outputEnding && !outputEnded) {
@@ -449,7 +466,7 @@ final class StreamConnection implements Connection, TransportHandler {
     private void pauseOrResume() {
         pausedByBacklog = backlog > 4L * settings.bufferSize;
         StreamTransport to = transport;
-        if (to == null) {
+        if (to == null || lingering) {
             return;
         }
         if (pausedByUser || pausedByBacklog || aboveHigh) {
@@ -558,6 +575,31 @@ final class StreamConnection implements Connection, TransportHandler {
         call(() -> {
             handler.onDisconnect(this);
             attachment = null;
+        });
+    }
+
+    /**
+     * All is sent. If the peer has sent what was not read, closing now would reset the connection, and the peer's system would throw away what the peer has not read of it. So
+     * the peer is told that no more comes, and what it still sends is read and forgotten, until it ends or for {@link #LINGER_NANOS}.
+     */
+    private void finishWhenRead(StreamTransport to) {
+        if (lingering) {
+            return;
+        }
+        boolean active = to.hasInput() || loop.now() - lastReceived < LINGER_NANOS;
+        if (inputEnded || !active) {
+            finish(null);
+            return;
+        }
+        lingering = true;
+        to.closeOutput();
+        to.resume();
+        cancel(idleAlarm);
+        idleAlarm = loop.schedule(LINGER_NANOS, fired -> {
+            idleAlarm = null;
+            if (fired) {
+                finish(null);
+            }
         });
     }
 

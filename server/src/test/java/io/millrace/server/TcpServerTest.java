@@ -544,4 +544,29 @@ class TcpServerTest {
             assertThat(server.bytesSent()).isEqualTo(24);
         }
     }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("mill-12: a close loses nothing of what was sent, although the peer has sent what was not read")
+    void lingers(String backend) throws Exception {
+        CompletableFuture<Void> gone = new CompletableFuture<>();
+        try (TcpServer server = on(backend, 1).bufferSize(16).start(new ConnectionHandler() {
+                    @Override
+                    public void onData(Connection connection, ByteBuffer data) {
+                        connection.send(ByteBuffer.allocate(1 << 20));
+                        connection.close();
+                    }
+
+                    @Override
+                    public void onDisconnect(Connection connection) {
+                        gone.complete(null);
+                    }
+                });
+                Socket socket = connect(server)) {
+            socket.getOutputStream().write(new byte[10_000]);
+            assertThat(socket.getInputStream().readAllBytes()).hasSize(1 << 20);
+            socket.shutdownOutput();
+            gone.get(10, TimeUnit.SECONDS);
+        }
+    }
 }

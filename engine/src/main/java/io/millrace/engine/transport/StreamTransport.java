@@ -29,6 +29,13 @@ public interface StreamTransport {
     /** Tells the peer that no more will come. */
     void closeOutput();
 
+    /**
+     * Whether something may be there to be read. Closing then makes the system reset the connection, and the peer may lose what it was sent.
+     *
+     * @return false if the last read found nothing, or the end
+     */
+    boolean hasInput();
+
     /** No {@link TransportHandler#received} from now on, until {@link #resume}. */
     void pause();
 
