@@ -54,6 +54,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -70,6 +71,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * direct buffer takes. What it has given back to its own lists does not count, as it would in the resident set. Thread stacks are mapped by others; so
  * threads are counted.
  */
+@Tag("apart")
 @DisplayName("mr-6, mr-7: cycles of open and close leave nothing behind")
 @EnabledOnOs(OS.LINUX)
 @SuppressWarnings({"restricted", "try"}) // mallinfo2 by FFM; sources close without throwing

@@ -33,11 +33,13 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
+@Tag("apart")
 @DisplayName("mr-7: a source that is collected without close is closed, and reported once with where it was made")
 class LeakTest {
     private static final Duration DEADLINE = Duration.ofSeconds(20);

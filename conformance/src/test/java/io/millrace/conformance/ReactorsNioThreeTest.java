@@ -14,8 +14,10 @@ import java.time.InstantSource;
 import java.util.Optional;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
 /** The suites of event managers on three reactors over NIO. */
+@Tag("apart")
 @DisplayName("grpc-1: the manager suites on three reactors over NIO")
 class ReactorsNioThreeTest {
     private static final TestedReactors TESTED = new TestedReactors("nio", 3);

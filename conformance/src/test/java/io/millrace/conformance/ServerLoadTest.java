@@ -33,10 +33,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A tenth of each figure in every build, all of it under {@code -Psoak}. */
+@Tag("apart")
 @DisplayName("A server under load")
 @Timeout(300)
 class ServerLoadTest {
