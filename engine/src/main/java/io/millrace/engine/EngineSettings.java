@@ -68,9 +68,7 @@ final class EngineSettings {
         if (watchdogNanos == 0) {
             return null;
         }
-        Watchdog watchdog = new Watchdog(name, reactors, clock, watchdogNanos, onBlocked);
-        reactors.forEach(reactor -> reactor.watchedBy(watchdog));
-        return watchdog;
+        return new Watchdog(name, reactors, clock, watchdogNanos, onBlocked);
     }
 
     static int inRange(String what, int value, int min, int max) {

@@ -135,7 +135,14 @@ final class FdReadiness implements ReadinessDescriptor, Owner {
                 direction.priority);
         waiter.timeout(timeout);
         await(direction, waiter);
-        reactor.schedule(timeout);
+        try {
+            reactor.schedule(timeout);
+        } catch (RejectedExecutionException e) {
+            if (direction.timedOut(waiter)) {
+                throw e;
+            }
+            // It was handed out meanwhile: whoever has it runs it.
+        }
     }
 
     @Override

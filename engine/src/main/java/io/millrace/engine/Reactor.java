@@ -39,16 +39,11 @@ import org.jspecify.annotations.Nullable;
 final class Reactor {
     static final long FOREVER = Long.MAX_VALUE;
 
-    private static final VarHandle BEAT;
     private static final VarHandle CURRENT;
-    private static final VarHandle TURN_BEGAN;
 
     static {
         try {
-            MethodHandles.Lookup lookup = MethodHandles.lookup();
-            BEAT = lookup.findVarHandle(Reactor.class, "beat", long.class);
-            CURRENT = lookup.findVarHandle(Reactor.class, "current", Object.class);
-            TURN_BEGAN = lookup.findVarHandle(Reactor.class, "turnBegan", long.class);
+            CURRENT = MethodHandles.lookup().findVarHandle(Reactor.class, "current", Object.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -65,7 +60,7 @@ final class Reactor {
     private final long tickNanos;
     final ReactorMetrics metrics = new ReactorMetrics();
     private final Ring endOfTurn = new Ring();
-    private @Nullable Watchdog watchdog;
+    final Pulse pulse = new Pulse();
 
     private final LoopAccess.PendingWork work = this::isPending;
     private final RunQueue.Runner runner = this::runItem;
@@ -78,14 +73,8 @@ final class Reactor {
     /** The time of this turn, taken in step 3; at the end of the turn, the time of step 8. */
     private long now;
 
-    /** Odd while it works, even while it sleeps. */
-    private long beat;
-
     @SuppressWarnings("UnusedVariable") // by CURRENT
     private @Nullable Object current;
-
-    @SuppressWarnings("UnusedVariable") // by TURN_BEGAN
-    private long turnBegan;
 
     Reactor(String name, EngineSettings settings) {
         this.name = name;
@@ -98,10 +87,6 @@ final class Reactor {
         this.alarms = new Alarms(settings.tickNanos, now);
         this.tickNanos = settings.tickNanos;
         this.spin = new Spin(settings.spinNanos);
-    }
-
-    void watchedBy(Watchdog by) {
-        this.watchdog = by;
     }
 
     // ---- Any thread ----
@@ -213,14 +198,6 @@ final class Reactor {
         wake();
     }
 
-    long beat() {
-        return (long) BEAT.getVolatile(this);
-    }
-
-    long turnBegan() {
-        return (long) TURN_BEGAN.getOpaque(this);
-    }
-
     BlockedTurn describeTurn(long lastsNanos) {
         Thread running = thread;
         Object item = CURRENT.getOpaque(this);
@@ -274,7 +251,6 @@ final class Reactor {
     void run(long maxWaitNanos, @Nullable Runnable tick) {
         enter();
         try {
-            now = clock.nanoTime();
             while (!stopRequested && !endRequested) {
                 turn(maxWaitNanos);
                 if (tick != null) {
@@ -290,7 +266,6 @@ final class Reactor {
     int runOnce(long maxWaitNanos) {
         enter();
         try {
-            now = clock.nanoTime();
             return turn(maxWaitNanos);
         } finally {
             leave();
@@ -309,17 +284,20 @@ final class Reactor {
             }
             thread = Thread.currentThread();
         }
+        // What is to be run already runs in a turn without a sleep before it; the watchdog must see that one too.
+        now = clock.nanoTime();
+        pulse.awake(now);
     }
 
     private void leave() {
-        BEAT.setVolatile(this, (beat + 1) & ~1L);
+        pulse.left();
         thread = null;
     }
 
     private int turn(long maxWaitNanos) {
         // 1, 2 and 3
         if (isPending()) {
-            beginTurn();
+            pulse.next(now);
             access.pollOnce(poll, events, 0, work);
             now = clock.nanoTime();
         } else {
@@ -350,27 +328,14 @@ final class Reactor {
         return ran;
     }
 
-    /** A turn that follows another without a sleep: it began when the other ended. */
-    private void beginTurn() {
-        TURN_BEGAN.setOpaque(this, now);
-        // Release: whoever sees the new beat sees when the turn began.
-        BEAT.setRelease(this, (beat | 1) + 2);
-    }
-
     private void sleep(long nanos) {
         if (nanos != 0 && spin.isOn() && spins(nanos)) {
             return;
         }
-        BEAT.setOpaque(this, (beat + 1) & ~1L);
+        pulse.asleep();
         access.pollOnce(poll, events, nanos, work);
         now = clock.nanoTime();
-        TURN_BEGAN.setOpaque(this, now);
-        // Volatile: a store before the load in stirred(). See Watchdog.
-        BEAT.setVolatile(this, beat + 1);
-        Watchdog by = watchdog;
-        if (by != null) {
-            by.stirred();
-        }
+        pulse.awake(now);
     }
 
     /** Looks for work without sleeping, for as long as that is promising; true if there was some. */
@@ -381,7 +346,7 @@ final class Reactor {
             if (access.pollOnce(poll, events, 0, work) > 0 || isPending()) {
                 spin.found();
                 now = clock.nanoTime();
-                beginTurn();
+                pulse.next(now);
                 return true;
             }
             Thread.onSpinWait();
@@ -411,7 +376,6 @@ final class Reactor {
     void finish(Runnable last) {
         enter();
         try {
-            now = clock.nanoTime();
             queue.close().forEach(this::runItem);
             finished = true;
             alarms.takeAll().forEach(this::cutOff);
@@ -438,16 +402,16 @@ final class Reactor {
 
     /** What it is doing, what waits, what is registered: lines for {@code dump()}. Takes no lock; any thread. */
     void describe(StringBuilder text) {
-        long seen = beat();
+        boolean works = pulse.isOdd();
         Thread running = thread;
         text.append(name).append(": ");
         if (running == null) {
             text.append(finished ? "has ended" : "nobody runs it");
-        } else if ((seen & 1) == 0) {
+        } else if (!works) {
             text.append("sleeps");
         } else {
             text.append("has been in a turn for ")
-                    .append((clock.nanoTime() - turnBegan()) / 1_000)
+                    .append((clock.nanoTime() - pulse.turnBegan()) / 1_000)
                     .append(" µs");
             Object item = CURRENT.getOpaque(this);
             if (item != null) {

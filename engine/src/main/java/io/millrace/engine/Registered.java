@@ -4,32 +4,20 @@ import io.millrace.poll.Interest;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Source;
 import io.millrace.poll.Trigger;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 
 /**
  * A source of an {@link EventLoop}, its handler, and what keeps its order.
  *
  * <p>On the reactor's thread it is in the run queue once, and what becomes ready meanwhile is added to it. From there it goes to its dispatcher. If that
- * is another thread, the source is <em>in flight</em>: {@code flight} holds IN_FLIGHT and the readiness that has come since. Only who turns IN_FLIGHT
- * on dispatches, and only the thread that handles turns it off, when nothing has come meanwhile; so there is one call at a time, and no edge is lost (mill-3,
- * mill-16). A source that is not edge-triggered is taken out of the kernel's sight for that time, or it would be reported without end.
+ * is another thread, the source is <em>in flight</em>: see {@link Flight} for why there is one call at a time and no edge is lost (mill-3, mill-16).
+ *
+ * <p>A source that is not edge-triggered is taken out of the kernel's sight for that time, or it would be reported without end. Hiding and showing are not one step with the
+ * flight, nor with a user's reregister. So whoever has done either looks once more: who has hidden it, whether it is still in flight; who has shown it, whether it is
+ * still to be shown like that. The last to act has seen what the others did. A source that is shown during a flight is hidden when it is reported again.
  */
 final class Registered implements Owner, Runnable {
-    private static final int IN_FLIGHT = 1 << 31;
-
     /** Whose handler a thread other than the loop's is in. */
     private static final ThreadLocal<EventLoop> HANDLING = new ThreadLocal<>();
-
-    private static final VarHandle FLIGHT;
-
-    static {
-        try {
-            FLIGHT = MethodHandles.lookup().findVarHandle(Registered.class, "flight", int.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
 
     final Reactor reactor;
     final Source source;
@@ -53,7 +41,7 @@ final class Registered implements Owner, Runnable {
 
     private boolean queued;
 
-    private volatile int flight;
+    private final Flight flight = new Flight();
 
     Registered(
             EventLoop loop,
@@ -99,18 +87,18 @@ final class Registered implements Owner, Runnable {
             call(bits);
             return;
         }
-        int before = (int) FLIGHT.getAndBitwiseOr(this, bits | IN_FLIGHT);
+        boolean first = flight.begin(bits);
         if (trigger == Trigger.LEVEL) {
-            show(Interest.NONE);
+            hide();
         }
-        if ((before & IN_FLIGHT) == 0) {
+        if (first) {
             dispatcher.dispatch(this);
         }
     }
 
     /** Calls the handler once, off the loop, with what has come so far; and has itself called again if more has come meanwhile. */
     void handle() {
-        int bits = (int) FLIGHT.getAndSet(this, IN_FLIGHT) & ~IN_FLIGHT;
+        int bits = flight.take();
         if (!gone) {
             HANDLING.set(loop);
             try {
@@ -119,19 +107,41 @@ final class Registered implements Owner, Runnable {
                 HANDLING.remove();
             }
         }
-        if (FLIGHT.compareAndSet(this, IN_FLIGHT, 0)) {
-            if (trigger == Trigger.LEVEL && !gone) {
-                show(interest);
+        if (flight.end()) {
+            if (trigger == Trigger.LEVEL) {
+                show();
             }
         } else {
             dispatcher.dispatch(this);
         }
     }
 
-    /** What the kernel is to look for while the user's interest stays as it is. */
-    private void show(Interest visible) {
+    /** The kernel is to look for nothing, while the user's interest stays as it is. */
+    private void hide() {
+        reregister(Interest.NONE, Trigger.LEVEL);
+        if (!flight.isOn() || trigger != Trigger.LEVEL) {
+            show();
+        }
+    }
+
+    /** The kernel is to look for what the user is interested in. */
+    @SuppressWarnings("ReferenceEquality") // another object is reason enough to do it again
+    private void show() {
+        Interest shown;
+        Trigger by;
+        do {
+            shown = interest;
+            by = trigger;
+            reregister(shown, by);
+        } while (!gone && (shown != interest || by != trigger));
+    }
+
+    private void reregister(Interest visible, Trigger by) {
+        if (gone) {
+            return;
+        }
         try {
-            reactor.poll.reregister(source, token, visible, Trigger.LEVEL);
+            reactor.poll.reregister(source, token, visible, by);
         } catch (IllegalStateException e) {
             // Deregistered or closed meanwhile.
         }
@@ -173,7 +183,7 @@ final class Registered implements Owner, Runnable {
     }
 
     boolean isInFlight() {
-        return (flight & IN_FLIGHT) != 0;
+        return flight.isOn();
     }
 
     @Override

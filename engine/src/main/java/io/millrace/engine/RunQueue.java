@@ -4,24 +4,23 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
-import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
 
 /**
  * What a reactor has to run, by priority.
  *
  * <p>Of each class there are two queues. The <em>inbox</em> takes tasks from any thread. The <em>ring</em> belongs to the reactor's
  * thread and takes I/O and alarms, and what a turn could not finish. A turn's snapshot is, in this order: what was left over, I/O, alarms, and the
- * tasks that are in the inbox when delivery begins. Tasks go from the inbox straight to {@link #deliver}, without a detour through the ring; only what
- * the budget cut off is moved there, a budget of it at a time, before the I/O of the next turn comes. So within a class the order is that of the
- * snapshots, and what is queued during a turn waits for the next (grpc-2).
+ * tasks that are in the inbox when delivery begins. Tasks go from the inbox straight to {@link #deliver}, without a detour through the ring. What the budget
+ * cut off runs before the I/O of the next turn, a budget of it: from the inbox too, or by way of the ring if I/O is left over that goes before it. So within a class
+ * the order is that of the snapshots, and what is queued during a turn waits for the next (grpc-2).
  *
  * <p><b>Starvation.</b> A turn runs at most the budget of each class, and at least one item of each class that has any. A source is in
  * the queue once. So an item with <i>k</i> items of its class before it runs in turn <i>(k + sources) / budget + 1</i> at the latest, and a turn runs at most five
  * budgets of items, whatever is queued meanwhile.
  *
  * <p><b>Waking.</b> A producer puts its task in and then looks whether the reactor sleeps; the reactor says that it sleeps and then looks whether
- * {@link #isPending}. The queue's offer begins with a compare-and-set of the producer index, and the queue is not empty from then on, though the element
- * may not be there yet. So the two are a store before a load on either side, each sequentially consistent: at least one sees the other.
+ * {@link #isPending}. The two are a store before a load on either side, each sequentially consistent: at least one sees the other. See {@link Inbox} for
+ * what that asks of an offer.
  *
  * <p><b>Closing.</b> {@link #close} turns {@code closed} on and then takes all that is in the inboxes; then it turns {@code sealed} on. A producer looks
  * at {@code closed} before its offer, and again after it. If it finds it on afterwards, its task may have been taken or may have been too late. It waits
@@ -43,10 +42,16 @@ final class RunQueue {
 
     private final int budget;
     private final Ring[] rings = new Ring[CLASSES];
-    private final List<MpscUnboundedVarHandleArrayQueue<Runnable>> inboxes = new ArrayList<>();
-    private final MpscUnboundedVarHandleArrayQueue<Runnable> normal;
+    /** By class, and behind those the one for control items. */
+    @SuppressWarnings({"unchecked", "rawtypes"}) // there are no arrays of a generic type
+    private final Inbox<Runnable>[] inboxes = new Inbox[CLASSES + 1];
+
+    private final Inbox<Runnable> normal;
     /** Of each inbox, the tasks at its head that belong to a former snapshot. */
     private final int[] leftOver = new int[CLASSES];
+
+    /** Of those, how many run before the ring. */
+    private final int[] first = new int[CLASSES];
 
     private final int[] snapshot = new int[CLASSES];
 
@@ -56,13 +61,22 @@ final class RunQueue {
     private final IdentityHashMap<Runnable, Integer> tooLate = new IdentityHashMap<>();
 
     RunQueue(int budget) {
+        this(budget, CHUNK);
+    }
+
+    /**
+     * With chunks of another size.
+     *
+     * @param chunk how many tasks an inbox takes before it grows
+     */
+    RunQueue(int budget, int chunk) {
         this.budget = budget;
         for (int c = 0; c < CLASSES; c++) {
             rings[c] = new Ring();
-            inboxes.add(new MpscUnboundedVarHandleArrayQueue<>(CHUNK));
+            inboxes[c] = new Inbox<>(chunk);
         }
-        inboxes.add(new MpscUnboundedVarHandleArrayQueue<>(CHUNK));
-        this.normal = inboxes.get(NORMAL);
+        inboxes[CONTROL] = new Inbox<>(chunk);
+        this.normal = inboxes[NORMAL];
     }
 
     // ---- Any thread ----
@@ -73,15 +87,15 @@ final class RunQueue {
     }
 
     void offer(Runnable task, Priority priority) {
-        offer(inboxes.get(priority.level()), task);
+        offer(inboxes[priority.level()], task);
     }
 
     /** Adds an item that is run before the next snapshot is made. */
     void offerControl(Runnable item) {
-        offer(inboxes.get(CONTROL), item);
+        offer(inboxes[CONTROL], item);
     }
 
-    private void offer(MpscUnboundedVarHandleArrayQueue<Runnable> inbox, Runnable task) {
+    private void offer(Inbox<Runnable> inbox, Runnable task) {
         if (closed) {
             throw rejected(task);
         }
@@ -96,7 +110,7 @@ final class RunQueue {
             Thread.onSpinWait();
         }
         synchronized (tooLate) {
-            for (MpscUnboundedVarHandleArrayQueue<Runnable> inbox : inboxes) {
+            for (Inbox<Runnable> inbox : inboxes) {
                 for (Runnable late = inbox.poll(); late != null; late = inbox.poll()) {
                     tooLate.merge(late, 1, Integer::sum);
                 }
@@ -120,7 +134,7 @@ final class RunQueue {
 
     /** How many tasks of a class wait in the inbox; what is being delivered is not counted. */
     int depth(Priority priority) {
-        return inboxes.get(priority.level()).size();
+        return inboxes[priority.level()].size();
     }
 
     boolean isClosed() {
@@ -132,16 +146,16 @@ final class RunQueue {
     /** Whether there is anything to run. The inboxes may be asked of by any thread. */
     boolean isPending() {
         for (int c = 0; c < CLASSES; c++) {
-            if (!inboxes.get(c).isEmpty() || rings[c].size() > 0) {
+            if (!inboxes[c].isEmpty() || rings[c].size() > 0) {
                 return true;
             }
         }
-        return !inboxes.get(CONTROL).isEmpty();
+        return !inboxes[CONTROL].isEmpty();
     }
 
     /** Runs the control items that are there. */
     void control() {
-        MpscUnboundedVarHandleArrayQueue<Runnable> inbox = inboxes.get(CONTROL);
+        Inbox<Runnable> inbox = inboxes[CONTROL];
         for (int left = inbox.isEmpty() ? 0 : Math.min(inbox.size(), CONTROLS * budget); left > 0; left--) {
             Runnable item = inbox.poll();
             if (item != null) {
@@ -159,14 +173,19 @@ final class RunQueue {
     void beginSnapshot() {
         for (int c = 0; c < CLASSES; c++) {
             if (leftOver[c] > 0) {
-                moveLeftOver(c);
+                if (rings[c].size() == 0) {
+                    first[c] = Math.min(leftOver[c], budget);
+                    leftOver[c] = 0;
+                } else {
+                    moveLeftOver(c);
+                }
             }
         }
     }
 
     private void moveLeftOver(int c) {
         for (int left = Math.min(leftOver[c], budget); left > 0; left--) {
-            Runnable task = inboxes.get(c).poll();
+            Runnable task = inboxes[c].poll();
             if (task != null) {
                 rings[c].add(task);
             }
@@ -177,7 +196,7 @@ final class RunQueue {
     /** Runs the snapshot: the highest class first, each up to its budget. Returns how many items ran. */
     int deliver(Runner runner) {
         for (int c = 0; c < CLASSES; c++) {
-            snapshot[c] = inboxes.get(c).size();
+            snapshot[c] = inboxes[c].size();
         }
         int ran = 0;
         for (int c = CLASSES - 1; c >= 0; c--) {
@@ -187,23 +206,28 @@ final class RunQueue {
     }
 
     private int deliver(int c, Runner runner) {
+        int before = first[c];
+        first[c] = 0;
+        runTasks(c, before, runner);
         Ring ring = rings[c];
-        int fromRing = Math.min(ring.size(), budget);
+        int fromRing = Math.min(ring.size(), budget - before);
         for (int i = 0; i < fromRing; i++) {
             runner.run(ring.take());
         }
-        int fromInbox = Math.min(snapshot[c], budget - fromRing);
-        if (fromInbox > 0) {
-            MpscUnboundedVarHandleArrayQueue<Runnable> inbox = inboxes.get(c);
-            for (int i = 0; i < fromInbox; i++) {
-                Runnable task = inbox.poll();
-                if (task != null) {
-                    runner.run(task);
-                }
+        int behind = Math.min(snapshot[c] - before, budget - before - fromRing);
+        runTasks(c, behind, runner);
+        leftOver[c] = snapshot[c] - before - behind;
+        return before + fromRing + behind;
+    }
+
+    private void runTasks(int c, int count, Runner runner) {
+        Inbox<Runnable> inbox = inboxes[c];
+        for (int i = 0; i < count; i++) {
+            Runnable task = inbox.poll();
+            if (task != null) {
+                runner.run(task);
             }
         }
-        leftOver[c] = snapshot[c] - fromInbox;
-        return fromRing + fromInbox;
     }
 
     /** Refuses what comes from now on, and returns what has come, in the order in which a turn would run it. */
@@ -213,18 +237,14 @@ final class RunQueue {
         }
         closed = true;
         List<Runnable> taken = new ArrayList<>();
-        for (Runnable item = inboxes.get(CONTROL).poll();
-                item != null;
-                item = inboxes.get(CONTROL).poll()) {
+        for (Runnable item = inboxes[CONTROL].poll(); item != null; item = inboxes[CONTROL].poll()) {
             taken.add(item);
         }
         for (int c = CLASSES - 1; c >= 0; c--) {
             while (rings[c].size() > 0) {
                 taken.add(rings[c].take());
             }
-            for (Runnable task = inboxes.get(c).poll();
-                    task != null;
-                    task = inboxes.get(c).poll()) {
+            for (Runnable task = inboxes[c].poll(); task != null; task = inboxes[c].poll()) {
                 taken.add(task);
             }
         }

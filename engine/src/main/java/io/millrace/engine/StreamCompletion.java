@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The completion descriptor of {@link Reactors}, built on readiness: try, else wait until the kernel tells, then try again.
  *
- * <p>What any thread may touch are the two pending operations, each one word: whoever puts one in hands it to the reactor; the reactor, or close, takes it out,
+ * <p>What any thread may touch are the two pending operations, each in a {@link Slot}: whoever puts one in hands it to the reactor; the reactor, or close, takes it out,
  * and whoever took it out calls its callback. All else belongs to the reactor's thread.
  */
 abstract sealed class StreamCompletion implements CompletionDescriptor, Owner {
@@ -32,8 +31,8 @@ abstract sealed class StreamCompletion implements CompletionDescriptor, Owner {
     private final Reactors manager;
     private final Source source;
     private final int fd;
-    private final AtomicReference<@Nullable Reading> reading = new AtomicReference<>();
-    private final AtomicReference<@Nullable Writing> writing = new AtomicReference<>();
+    private final Slot<Reading> reading = new Slot<>();
+    private final Slot<Writing> writing = new Slot<>();
     private final AtomicBoolean closed = new AtomicBoolean();
     private @Nullable Object attachment;
 
@@ -137,21 +136,22 @@ abstract sealed class StreamCompletion implements CompletionDescriptor, Owner {
     public void read(Supplier<ByteBuffer> allocator, Consumer<ReadResult> callback) {
         Objects.requireNonNull(allocator, "allocator");
         Objects.requireNonNull(callback, "callback");
-        begin(reading, new Reading(allocator, callback), "read");
-        reactor.execute(tryRead);
+        begin(reading, new Reading(allocator, callback), "read", tryRead);
     }
 
-    private <T> void begin(AtomicReference<@Nullable T> pending, T operation, String doing) {
+    /** The callback is called, once, unless this throws. */
+    private <T> void begin(Slot<T> slot, T operation, String doing, Runnable attempt) {
         if (closed.get()) {
             throw new IllegalStateException("cannot " + doing + ": " + this + " is closed");
         }
-        if (!pending.compareAndSet(null, operation)) {
-            throw new IllegalStateException(
-                    "cannot " + doing + ": one is pending on " + this + "; wait for its callback");
-        }
-        // Closed meanwhile: close has seen the operation, or it is taken back here.
-        if (closed.get() && pending.compareAndSet(operation, null)) {
-            throw new IllegalStateException("cannot " + doing + ": " + this + " is closed");
+        slot.put(operation, doing, this);
+        try {
+            reactor.execute(attempt);
+        } catch (RejectedExecutionException e) {
+            if (slot.take(operation)) {
+                throw e;
+            }
+            // The end of the manager has closed it meanwhile, and told the callback.
         }
     }
 
@@ -169,7 +169,7 @@ abstract sealed class StreamCompletion implements CompletionDescriptor, Owner {
         } catch (RuntimeException e) {
             result = new ReadResult.Failed(new IOException("cannot read from " + this + ": the allocator failed", e));
         }
-        if (result != null && reading.compareAndSet(pending, null)) {
+        if (result != null && reading.take(pending)) {
             pending.callback.accept(result);
         }
     }
@@ -202,8 +202,7 @@ abstract sealed class StreamCompletion implements CompletionDescriptor, Owner {
     public void write(List<ByteBuffer> buffers, @Nullable InetSocketAddress target, Consumer<WriteResult> callback) {
         Objects.requireNonNull(callback, "callback");
         requireTarget(target);
-        begin(writing, new Writing(buffers, target, callback), "write");
-        reactor.execute(tryWrite);
+        begin(writing, new Writing(buffers, target, callback), "write", tryWrite);
     }
 
     private void tryWrite() {
@@ -221,7 +220,7 @@ abstract sealed class StreamCompletion implements CompletionDescriptor, Owner {
         } catch (IOException e) {
             result = closed.get() ? new WriteResult.Closed() : new WriteResult.Failed(e, pending.written);
         }
-        if (writing.compareAndSet(pending, null)) {
+        if (writing.take(pending)) {
             pending.callback.accept(result);
         }
     }
@@ -253,8 +252,8 @@ abstract sealed class StreamCompletion implements CompletionDescriptor, Owner {
     }
 
     private void closeNow() {
-        Reading read = reading.getAndSet(null);
-        Writing write = writing.getAndSet(null);
+        Reading read = reading.close();
+        Writing write = writing.close();
         try {
             if (read != null) {
                 read.callback.accept(new ReadResult.Closed());

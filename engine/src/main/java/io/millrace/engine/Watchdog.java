@@ -9,12 +9,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Looks at the reactors now and then, and reports the one whose turn takes too long (mr-1).
  *
- * <p>A reactor has one counter, {@link Reactor#beat}: odd while it works, even while it sleeps, another number each turn. If the watchdog finds
+ * <p>A reactor has a {@link Pulse}: odd while it works, even while it sleeps, another number each turn. If the watchdog finds
  * the same odd number for longer than the limit, that is the turn it reports, once.
  *
- * <p><b>Idle is silent.</b> When no beat has changed for a whole period and all are even, it parks without a timeout. A reactor that wakes from a sleep
- * makes its beat odd and then looks whether the watchdog is parked; the watchdog says that it parks and then looks at the beats once more. Both are
- * volatile stores before volatile loads, so one of the two sees the other. While there is traffic the reactor pays a load.
+ * <p><b>Idle is silent.</b> When no beat has changed for a whole period and all are even, it parks without a timeout, until a reactor that wakes from a
+ * sleep calls it back: see {@link Vigil}.
  */
 final class Watchdog {
     private final List<Reactor> reactors;
@@ -24,7 +23,7 @@ final class Watchdog {
     private final long[] seen;
     private final Thread thread;
 
-    private volatile boolean parked;
+    private final Vigil vigil;
     private volatile boolean stopped;
     private @Nullable Runnable unsubscribe;
 
@@ -35,19 +34,15 @@ final class Watchdog {
         this.report = report;
         this.seen = new long[reactors.size()];
         this.thread = Thread.ofPlatform().daemon(true).name(name + "-watchdog").unstarted(this::watch);
+        this.vigil = new Vigil(
+                reactors.stream().map(reactor -> reactor.pulse).toArray(Pulse[]::new),
+                () -> LockSupport.unpark(thread));
+        reactors.forEach(reactor -> reactor.pulse.watchedBy(vigil));
     }
 
     void start() {
         unsubscribe = clock.subscribe(() -> LockSupport.unpark(thread));
         thread.start();
-    }
-
-    /** A reactor has woken up. */
-    void stirred() {
-        if (parked) {
-            parked = false;
-            LockSupport.unpark(thread);
-        }
     }
 
     void stop() {
@@ -62,19 +57,14 @@ final class Watchdog {
         long[] last = new long[seen.length];
         while (!stopped) {
             if (!look(last)) {
-                parked = true;
-                if (!anyAwake() && !stopped) {
+                if (vigil.suspend() && !stopped) {
                     LockSupport.park(this);
                 }
-                parked = false;
+                vigil.resume();
             } else {
                 LockSupport.parkNanos(this, Math.max(1_000_000, limitNanos / 2));
             }
         }
-    }
-
-    private boolean anyAwake() {
-        return reactors.stream().anyMatch(reactor -> (reactor.beat() & 1) != 0);
     }
 
     /** Reports what is to be reported; false if nothing has moved since the last look and all sleep. */
@@ -82,16 +72,16 @@ final class Watchdog {
         boolean active = false;
         for (int i = 0; i < last.length; i++) {
             Reactor reactor = reactors.get(i);
-            long beat = reactor.beat();
+            long beat = reactor.pulse.beat();
             active |= beat != last[i] || (beat & 1) != 0;
             last[i] = beat;
             if ((beat & 1) == 0 || beat == seen[i]) {
                 continue;
             }
-            long lasts = clock.nanoTime() - reactor.turnBegan();
+            long lasts = clock.nanoTime() - reactor.pulse.turnBegan();
             if (lasts >= limitNanos) {
                 BlockedTurn blocked = reactor.describeTurn(lasts);
-                if (reactor.beat() == beat) {
+                if (reactor.pulse.beat() == beat) {
                     seen[i] = beat;
                     tell(blocked);
                 }
