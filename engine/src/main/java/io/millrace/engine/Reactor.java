@@ -394,6 +394,11 @@ final class Reactor {
         runItem(what);
     }
 
+    /** Whether its last turn has begun to tell those who are left. */
+    boolean hasFinished() {
+        return finished;
+    }
+
     String name() {
         return name;
     }

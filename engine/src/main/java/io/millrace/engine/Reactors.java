@@ -299,6 +299,11 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         boolean registered = false;
         try {
             descriptor.register();
+            // It is in the set, so the reactor's last turn finds it; unless that has been and gone.
+            if (descriptor.reactor.hasFinished()) {
+                descriptor.abandon();
+                throw ended("register " + source);
+            }
             registered = true;
         } finally {
             if (!registered) {
@@ -332,6 +337,10 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         boolean registered = false;
         try {
             descriptor.register();
+            if (descriptor.reactor.hasFinished()) {
+                descriptor.close();
+                throw ended("register " + descriptor);
+            }
             registered = true;
         } finally {
             if (!registered) {
@@ -351,8 +360,12 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
 
     private void requireAccepting(String doing) {
         if (running.getCount() == 0) {
-            throw new RejectedExecutionException("cannot " + doing + ": " + name + " has shut down");
+            throw ended(doing);
         }
+    }
+
+    private RejectedExecutionException ended(String doing) {
+        return new RejectedExecutionException("cannot " + doing + ": " + name + " has shut down");
     }
 
     /** A descriptor is closed or released. */
