@@ -39,7 +39,7 @@ class OutOfDescriptorsTest {
     private static String classPath() {
         List<String> entries = new ArrayList<>();
         ToolProvider jar = ToolProvider.findFirst("jar").orElseThrow();
-        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
             if (Files.isDirectory(Path.of(entry))) {
                 Path packed = jars.resolve(entries.size() + ".jar");
                 if (!Files.exists(packed)) {
