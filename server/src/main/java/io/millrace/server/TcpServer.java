@@ -108,6 +108,14 @@ public final class TcpServer implements AutoCloseable {
                 && System.getProperty("os.name").startsWith("Linux");
         ListenOptions options =
                 ListenOptions.standard().withBacklog(builder.backlog).withReusePort(spread || builder.sharePort);
+        if (spread && !builder.sharePort && builder.address.getPort() != 0) {
+            // Sockets that spread connections also share the port with another process that does the same. This one
+            // shares with nobody, and fails if the port is taken.
+            all.getFirst()
+                    .net()
+                    .listen(builder.address, ListenOptions.standard().withBacklog(1))
+                    .close();
+        }
         TcpListener first = all.getFirst().net().listen(builder.address, options);
         listeners.add(first);
         if (spread) {

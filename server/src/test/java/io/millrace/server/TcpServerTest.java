@@ -392,6 +392,21 @@ class TcpServerTest {
     }
 
     @Test
+    @DisplayName("mill-10: a port with several listeners of one server is still taken; only sharePort shares it")
+    void aPortIsTaken() throws Exception {
+        try (TcpServer first = on("epoll", 2).start(ECHO)) {
+            assertThatThrownBy(() -> on("epoll", 2).address(first.address()).start(ECHO))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining(Integer.toString(first.address().getPort()));
+        }
+        try (TcpServer first = on("epoll", 2).sharePort(true).start(ECHO);
+                TcpServer second =
+                        on("epoll", 2).sharePort(true).address(first.address()).start(ECHO)) {
+            assertThat(second.address()).isEqualTo(first.address());
+        }
+    }
+
+    @Test
     @DisplayName("mill-10: an idle connection is closed after its timeout")
     void idle() throws Exception {
         Recording recording = new Recording();
