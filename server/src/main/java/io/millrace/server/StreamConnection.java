@@ -74,6 +74,9 @@ final class StreamConnection implements Connection, TransportHandler {
     private volatile @Nullable InetSocketAddress local;
 
     private volatile @Nullable Object attachment;
+    /** Of callbacks: what a {@link FrameDecoder} knows of this connection. */
+    FrameDecoder.@Nullable Partial partialFrame;
+
     private volatile boolean ending;
     private volatile boolean outputEnding;
     /** Somebody was told that too much waits, and must be told when it does not. */
@@ -162,12 +165,12 @@ final class StreamConnection implements Connection, TransportHandler {
     // ---- Calls of the handler ----
 
     /** A call that may throw. */
-    private interface Call {
+    interface Call {
         void run() throws Exception;
     }
 
-    /** Calls the handler, here or elsewhere. */
-    private void call(Call what) {
+    /** On the loop: calls the handler, here or elsewhere. */
+    void call(Call what) {
         if (onLoop) {
             callHere(what);
         } else {
@@ -209,7 +212,8 @@ final class StreamConnection implements Connection, TransportHandler {
         }
     }
 
-    private void tellError(Throwable failure) {
+    /** From a callback. */
+    void tellError(Throwable failure) {
         try {
             handler.onError(this, failure);
         } catch (RuntimeException | Error e) {
