@@ -3,7 +3,10 @@ import org.jspecify.annotations.NullMarked;
 /** The program that people start: {@code ./millrace}. */
 @NullMarked
 module io.millrace.cli {
+    requires info.picocli;
+    requires io.millrace.engine;
     requires io.millrace.net;
     requires io.millrace.poll;
+    requires io.millrace.server;
     requires static org.jspecify;
 }

@@ -1,0 +1,100 @@
+package io.millrace.cli;
+
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/**
+ * The words that {@code millrace} understands. Written with picocli's builders rather than its annotations, which it would have to find by reflection
+ * at every start.
+ */
+final class CommandLines {
+    private CommandLines() {}
+
+    static CommandLine create() {
+        CommandLine millrace = command(
+                "millrace", "One event engine for the JVM: servers to try it with, and what it finds on this machine.");
+        millrace.getCommandSpec()
+                .addOption(OptionSpec.builder("-V", "--version")
+                        .versionHelp(true)
+                        .description("The version of Millrace and of the JVM.")
+                        .build());
+        millrace.addSubcommand("serve", serve());
+        millrace.addSubcommand(
+                "doctor",
+                command(
+                        "doctor",
+                        "Tells which backend is used here and why not a better one, and which limits of this machine to"
+                                + " raise."));
+        millrace.addSubcommand("version", command("version", "Tells the version of Millrace and of the JVM."));
+        return millrace;
+    }
+
+    private static CommandLine command(String name, String description) {
+        CommandSpec spec = CommandSpec.create()
+                .name(name)
+                .addOption(OptionSpec.builder("-h", "--help")
+                        .usageHelp(true)
+                        .description("This text.")
+                        .build());
+        spec.usageMessage()
+                .description(description)
+                .abbreviateSynopsis(true)
+                .commandListHeading("%nCommands:%n")
+                .sortOptions(false);
+        return new CommandLine(spec);
+    }
+
+    private static CommandLine serve() {
+        CommandLine serve = command("serve", "Runs a server until Ctrl-C or SIGTERM; then drains, and tells totals.");
+        CommandSpec spec = serve.getCommandSpec();
+        spec.usageMessage().customSynopsis("millrace serve [echo|chat|redis] [OPTIONS]");
+        spec.addPositional(PositionalParamSpec.builder()
+                .index("0")
+                .arity("0..1")
+                .paramLabel("echo|chat|redis")
+                .type(String.class)
+                .defaultValue("echo")
+                .description(
+                        "echo: every byte back. chat: lines to everybody, after a name.",
+                        "redis: a small in-memory RESP2 server; an example, not a database.",
+                        "echo if none is named.")
+                .build());
+        spec.addOption(text("--host", "HOST", "127.0.0.1", "Address to listen on (127.0.0.1)."));
+        spec.addOption(number("--port", "PORT", "Port to listen on, 0 for any (7007)."));
+        spec.addOption(number("--loops", "N", "How many loops, each with a thread (one for each core; redis: 1)."));
+        spec.addOption(text("--backend", "NAME", null, "epoll, kqueue, poll or nio (the best that opens)."));
+        spec.addOption(text(
+                "--dispatch",
+                "MODE",
+                "loop",
+                "Where handlers run: on the loop, on a pool, or on virtual threads (loop)."));
+        spec.addOption(number("--workers", "N", "Threads of the pool, with --dispatch pool (one for each core)."));
+        spec.addOption(number(
+                "--spin", "MICROS", "How long a loop looks for work before it sleeps; costs that much of a core (0)."));
+        spec.addOption(number("--buffer", "BYTES", "How much is read at once (8192; redis: 16384)."));
+        spec.addOption(number("--max-connections", "N", "More are turned away (no limit)."));
+        spec.addOption(number("--idle", "SECONDS", "Closes connections that are silent for so long (0: never)."));
+        spec.addOption(number("--drain", "SECONDS", "How long connections may take to end when the server stops (5)."));
+        return serve;
+    }
+
+    private static OptionSpec text(String name, String label, @Nullable String value, String description) {
+        return OptionSpec.builder(name)
+                .paramLabel(label)
+                .type(String.class)
+                .defaultValue(value)
+                .description(description)
+                .build();
+    }
+
+    private static OptionSpec number(String name, String label, String description) {
+        return OptionSpec.builder(name)
+                .paramLabel(label)
+                .type(Integer.class)
+                .description(description)
+                .build();
+    }
+}

@@ -1,0 +1,116 @@
+package io.millrace.cli.chat;
+
+import io.millrace.server.Connection;
+import io.millrace.server.ConnectionHandler;
+import io.millrace.server.Framing;
+import io.millrace.server.ServerContext;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+
+/**
+ * A room in which everybody hears everybody. A client's first line is its name, and each further one goes to all, the speaker too, in one order. {@code nc} is client enough.
+ *
+ * <p>A line is encoded once, however many hear it. It waits at each connection by itself: who does not read is cut off when too much waits ({@link #MOST_WAITING}), and
+ * nobody else waits for that one.
+ */
+public final class ChatRoom implements ConnectionHandler {
+    /** How many bytes may wait for one who does not read. */
+    public static final int MOST_WAITING = 1 << 20;
+
+    private static final int LONGEST_LINE = 1024;
+    private static final int LONGEST_NAME = 32;
+
+    private final Supplier<ServerContext> context;
+    private final Map<String, Connection> members = new TreeMap<>();
+
+    private ChatRoom(Supplier<ServerContext> context) {
+        this.context = context;
+    }
+
+    /**
+     * An empty room.
+     *
+     * @param context who is connected
+     * @return for a server
+     */
+    public static ConnectionHandler create(Supplier<ServerContext> context) {
+        return Framing.lines(LONGEST_LINE).within(Duration.ofSeconds(60)).frames(new ChatRoom(context));
+    }
+
+    @Override
+    public void onConnect(Connection connection) {
+        connection.send("* your name?\n");
+    }
+
+    @Override
+    public void onData(Connection connection, ByteBuffer line) {
+        String text = clean(StandardCharsets.UTF_8.decode(line).toString());
+        if (connection.attachment() instanceof String name) {
+            speak(connection, name, text);
+        } else {
+            enter(connection, text);
+        }
+    }
+
+    /** Without what would move somebody's cursor. */
+    private static String clean(String text) {
+        return text.replaceAll("\\p{Cntrl}", "").strip();
+    }
+
+    private void enter(Connection connection, String name) {
+        if (name.isEmpty() || name.length() > LONGEST_NAME || name.startsWith("*") || name.startsWith("/")) {
+            connection.send("* a name has 1 to " + LONGEST_NAME + " letters, and no * or / first; your name?\n");
+            return;
+        }
+        // Also around the broadcast: all loops get the lines in the same order.
+        synchronized (members) {
+            if (members.putIfAbsent(name, connection) != null) {
+                connection.send("* " + name + " is here already; your name?\n");
+                return;
+            }
+            connection.setAttachment(name);
+            tellAll("* " + name + " joined, " + members.size() + " here\n");
+        }
+    }
+
+    private void speak(Connection connection, String name, String text) {
+        switch (text) {
+            case "" -> {}
+            case "/quit" -> connection.close();
+            case "/who" -> {
+                synchronized (members) {
+                    connection.send("* here: " + String.join(", ", members.keySet()) + "\n");
+                }
+            }
+            default -> {
+                synchronized (members) {
+                    tellAll(name + ": " + text + "\n");
+                }
+            }
+        }
+    }
+
+    @Override
+    public void onDisconnect(Connection connection) {
+        if (connection.attachment() instanceof String name) {
+            synchronized (members) {
+                if (members.remove(name, connection)) {
+                    tellAll("* " + name + " left, " + members.size() + " here\n");
+                }
+            }
+        }
+    }
+
+    private void tellAll(String line) {
+        context.get().broadcast(ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    @Override
+    public String toString() {
+        return "chat";
+    }
+}

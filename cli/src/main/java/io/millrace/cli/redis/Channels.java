@@ -1,0 +1,107 @@
+package io.millrace.cli.redis;
+
+import io.millrace.server.SendResult;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+
+/** Who listens to which channel. Under the keyspace's lock, so that everybody gets messages in the order in which they were published. */
+final class Channels {
+    /** A subscriber that lets more wait is cut off, as Redis does: the others must not pay for it. */
+    private static final long MAX_WAITING = 32L << 20;
+
+    private final HashMap<Bytes, LinkedHashSet<Session>> subscribers = new HashMap<>();
+    private final Bytes view = Bytes.view();
+
+    int size() {
+        return subscribers.size();
+    }
+
+    void subscribe(Session session, CommandParser words, Reply reply) {
+        for (int i = 1; i < words.count(); i++) {
+            Bytes channel =
+                    view.at(words.bytes(), words.offset(i), words.length(i)).copy();
+            if (session.channels().add(channel)) {
+                subscribers
+                        .computeIfAbsent(channel, key -> new LinkedHashSet<>())
+                        .add(session);
+            }
+            confirm("subscribe", channel, session, reply);
+        }
+    }
+
+    void unsubscribe(Session session, CommandParser words, Reply reply) {
+        List<Bytes> from = new ArrayList<>();
+        for (int i = 1; i < words.count(); i++) {
+            from.add(view.at(words.bytes(), words.offset(i), words.length(i)).copy());
+        }
+        if (words.count() == 1) {
+            from.addAll(session.channels());
+        }
+        for (Bytes channel : from) {
+            remove(session, channel);
+            confirm("unsubscribe", channel, session, reply);
+        }
+        if (from.isEmpty()) {
+            reply.array(3);
+            reply.bulk("unsubscribe");
+            reply.nil();
+            reply.integer(0);
+        }
+    }
+
+    private static void confirm(String what, Bytes channel, Session session, Reply reply) {
+        reply.array(3);
+        reply.bulk(what);
+        reply.bulk(channel.array());
+        reply.integer(session.subscriptions());
+    }
+
+    private void remove(Session session, Bytes channel) {
+        if (session.channels().remove(channel)) {
+            LinkedHashSet<Session> others = subscribers.get(channel);
+            if (others != null) {
+                others.remove(session);
+                if (others.isEmpty()) {
+                    subscribers.remove(channel);
+                }
+            }
+        }
+    }
+
+    /** The session is over. */
+    void remove(Session session) {
+        List.copyOf(session.channels()).forEach(channel -> remove(session, channel));
+    }
+
+    /** Tells all who listen; returns how many. The message is made once; each connection's loop sends it. */
+    int publish(CommandParser words) {
+        LinkedHashSet<Session> to = subscribers.get(view.at(words.bytes(), words.offset(1), words.length(1)));
+        if (to == null) {
+            return 0;
+        }
+        Reply message = new Reply();
+        message.array(3);
+        message.bulk("message");
+        message.bulk(words.bytes(), words.offset(1), words.length(1));
+        message.bulk(words.bytes(), words.offset(2), words.length(2));
+        ByteBuffer bytes = message.buffer();
+        int told = 0;
+        List<Session> tooSlow = List.of();
+        for (Session session : to) {
+            SendResult result = session.peer().send(bytes.duplicate());
+            if (result == SendResult.ABOVE_HIGH_WATER && session.peer().queuedBytes() > MAX_WAITING) {
+                tooSlow = tooSlow.isEmpty() ? new ArrayList<>() : tooSlow;
+                tooSlow.add(session);
+            }
+            if (result != SendResult.CLOSED) {
+                told++;
+            }
+        }
+        // Not above: it may end the session here and now, which then stops listening.
+        tooSlow.forEach(session -> session.peer().abort());
+        return told;
+    }
+}

@@ -1,0 +1,144 @@
+package io.millrace.cli.redis;
+
+import io.millrace.engine.AlarmKey;
+import io.millrace.engine.EventManager;
+import io.millrace.engine.Priority;
+import java.util.HashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All keys and their values. Everything is done under {@link #lock}.
+ *
+ * <p>A key that expires has an alarm of the engine, which takes it away; and whoever finds it between its deadline and the alarm finds nothing.
+ */
+final class Keyspace {
+    final ReentrantLock lock = new ReentrantLock();
+    private final EventManager manager;
+    private final HashMap<Bytes, Entry> entries = new HashMap<>();
+    private final Bytes view = Bytes.view();
+    private int expiring;
+
+    /** A key with its value: a string is a byte array that is its own; a list, a set or a hash is a collection. */
+    static final class Entry {
+        final Bytes key;
+        Object value;
+        private @Nullable AlarmKey alarm;
+        private long deadline;
+
+        Entry(Bytes key, Object value) {
+            this.key = key;
+            this.value = value;
+        }
+
+        boolean expires() {
+            return alarm != null;
+        }
+    }
+
+    Keyspace(EventManager manager) {
+        this.manager = manager;
+    }
+
+    @Nullable
+    Entry find(CommandParser words, int word) {
+        Entry entry = entries.get(view.at(words.bytes(), words.offset(word), words.length(word)));
+        if (entry != null && entry.alarm != null && left(entry) <= 0) {
+            remove(entry);
+            return null;
+        }
+        return entry;
+    }
+
+    /** A key that {@link #find} has just not found. */
+    void add(CommandParser words, int word, Object value) {
+        Bytes key =
+                view.at(words.bytes(), words.offset(word), words.length(word)).copy();
+        entries.put(key, new Entry(key, value));
+    }
+
+    /** Sets a string. In place, if the one that is there has the same length: nobody else holds it. */
+    void set(CommandParser words, int word, int valueWord, boolean keepDeadline) {
+        Entry entry = find(words, word);
+        if (entry == null) {
+            add(words, word, words.copy(valueWord));
+            return;
+        }
+        if (!keepDeadline) {
+            persist(entry);
+        }
+        int length = words.length(valueWord);
+        if (entry.value instanceof byte[] present && present.length == length) {
+            System.arraycopy(words.bytes(), words.offset(valueWord), present, 0, length);
+        } else {
+            entry.value = words.copy(valueWord);
+        }
+    }
+
+    void remove(Entry entry) {
+        persist(entry);
+        entries.remove(entry.key, entry);
+    }
+
+    void clear() {
+        entries.values().forEach(this::persist);
+        entries.clear();
+    }
+
+    int size() {
+        return entries.size();
+    }
+
+    int expiring() {
+        return expiring;
+    }
+
+    // ---- Expiring ----
+
+    /** Nanoseconds until it goes; it expires. */
+    long left(Entry entry) {
+        return entry.deadline - manager.clock().nanoTime();
+    }
+
+    void expire(Entry entry, long nanos) {
+        persist(entry);
+        long deadline = manager.clock().nanoTime() + nanos;
+        entry.deadline = deadline;
+        entry.alarm = manager.schedule(
+                deadline,
+                fired -> {
+                    if (fired) {
+                        expired(entry, deadline);
+                    }
+                },
+                Priority.NORMAL);
+        expiring++;
+    }
+
+    /** The alarm. It may come when the entry has another deadline, or none. */
+    private void expired(Entry entry, long deadline) {
+        lock.lock();
+        try {
+            if (entry.alarm != null && entry.deadline == deadline) {
+                remove(entry);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** It does not expire any more. */
+    void persist(Entry entry) {
+        AlarmKey alarm = entry.alarm;
+        if (alarm != null) {
+            entry.alarm = null;
+            expiring--;
+            manager.cancel(alarm);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return entries.size() + " keys, " + expiring + " of them expire";
+    }
+}

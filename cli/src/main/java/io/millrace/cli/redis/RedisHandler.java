@@ -1,0 +1,88 @@
+package io.millrace.cli.redis;
+
+import io.millrace.engine.EventManager;
+import io.millrace.server.Connection;
+import io.millrace.server.ConnectionHandler;
+import io.millrace.server.ServerContext;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** All clients of one keyspace. */
+public final class RedisHandler implements ConnectionHandler {
+    private final Keyspace keys;
+    private final Channels channels = new Channels();
+    private final Commands commands;
+    private final LongAdder opened = new LongAdder();
+
+    /**
+     * With an empty keyspace.
+     *
+     * @param manager its alarms take away keys that expire
+     * @param context tells the connections
+     */
+    public RedisHandler(EventManager manager, Supplier<ServerContext> context) {
+        this.keys = new Keyspace(manager);
+        this.commands = new Commands(keys, channels, new Commands.Server() {
+            @Override
+            public int connections() {
+                return context.get().connections().size();
+            }
+
+            @Override
+            public long connectionsOpened() {
+                return opened.sum();
+            }
+        });
+    }
+
+    private static Session session(Connection connection) {
+        return (Session) Objects.requireNonNull(connection.attachment());
+    }
+
+    @Override
+    public void onConnect(Connection connection) {
+        opened.increment();
+        connection.setAttachment(new Session(new Peer.Of(connection), keys, commands));
+    }
+
+    @Override
+    public void onData(Connection connection, ByteBuffer data) {
+        session(connection).received(data);
+    }
+
+    @Override
+    public void onWritable(Connection connection) {
+        session(connection).writable();
+    }
+
+    @Override
+    public void onDisconnect(Connection connection) {
+        Session session = session(connection);
+        keys.lock.lock();
+        try {
+            channels.remove(session);
+        } finally {
+            keys.lock.unlock();
+        }
+    }
+
+    /** A client that is gone is nobody's concern. Anything else is a mistake of ours, or the memory is full: who knows what the client was told. */
+    @Override
+    public void onError(@Nullable Connection connection, Throwable failure) {
+        if (!(failure instanceof IOException)) {
+            System.getLogger("io.millrace").log(System.Logger.Level.ERROR, "closing " + connection, failure);
+            if (connection != null) {
+                connection.abort();
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "redis with " + keys;
+    }
+}

@@ -1,0 +1,109 @@
+package io.millrace.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The program, in a process of its own, as the launcher starts it: on the module path of this test run, without the tests. */
+public final class Cli implements AutoCloseable {
+    private static final long DEADLINE_SECONDS = 50;
+    private static final Pattern LISTENING =
+            Pattern.compile("listening on 127\\.0\\.0\\.1:(\\d+) \\((\\w+), backend (\\w+), (\\d+) loops?\\)");
+
+    private final Process process;
+    private final BufferedReader out;
+
+    private Cli(Process process) {
+        this.process = process;
+        this.out = process.inputReader(StandardCharsets.UTF_8);
+    }
+
+    /** Starts it; nobody waits. */
+    public static Cli start(String... args) throws IOException {
+        List<String> command = new ArrayList<>();
+        if (System.getProperty("os.name").equals("Linux")) {
+            // Whoever runs the tests in the background ignores Ctrl-C, and a JVM leaves ignored what was.
+            command.addAll(List.of("env", "--default-signal=INT"));
+        }
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        String modules = System.getProperty("jdk.module.path");
+        if (modules == null) {
+            command.addAll(List.of(
+                    "--enable-native-access=ALL-UNNAMED",
+                    "-cp",
+                    System.getProperty("java.class.path"),
+                    Main.class.getName()));
+        } else {
+            command.addAll(List.of(
+                    "--enable-native-access=io.millrace.sys",
+                    "-p",
+                    modules,
+                    "-m",
+                    "io.millrace.cli/" + Main.class.getName()));
+        }
+        command.addAll(List.of(args));
+        return new Cli(new ProcessBuilder(command).start());
+    }
+
+    /** Starts a server on a free port. */
+    public static Cli serve(String... args) throws IOException {
+        List<String> all = new ArrayList<>(List.of("serve"));
+        all.addAll(List.of(args));
+        all.addAll(List.of("--port", "0"));
+        return start(all.toArray(String[]::new));
+    }
+
+    /** Waits for the first line, and reads the port out of it. */
+    public int port() throws IOException {
+        return Integer.parseInt(listening().group(1));
+    }
+
+    public Matcher listening() throws IOException {
+        String line = out.readLine();
+        assertThat(line).as("first line; %s", line == null ? errors() : "").matches(LISTENING);
+        Matcher matcher = LISTENING.matcher(line);
+        assertThat(matcher.matches()).isTrue();
+        return matcher;
+    }
+
+    public static Socket connect(int port) throws IOException {
+        return new Socket(InetAddress.getLoopbackAddress(), port);
+    }
+
+    public void signal(String name) throws IOException, InterruptedException {
+        assertThat(new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
+                        .start()
+                        .waitFor())
+                .isZero();
+    }
+
+    /** All further lines on standard output, until it ends. */
+    public List<String> rest() {
+        return out.lines().toList();
+    }
+
+    public String errors() throws IOException {
+        return new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+    }
+
+    public int exit() throws InterruptedException {
+        assertThat(process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+        return process.exitValue();
+    }
+
+    @Override
+    public void close() throws IOException {
+        process.destroyForcibly();
+        out.close();
+    }
+}

@@ -1,0 +1,171 @@
+package io.millrace.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("millrace serve")
+class ServeTest {
+    private static void echo(int port, String text) throws IOException {
+        try (Socket socket = Cli.connect(port)) {
+            socket.getOutputStream().write(text.getBytes(UTF_8));
+            socket.shutdownOutput();
+            assertThat(new String(socket.getInputStream().readAllBytes(), UTF_8))
+                    .isEqualTo(text);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"TERM", "INT"})
+    @DisplayName("mr-12: says in one line that it listens, and at a signal in one line what it did; exit status 0")
+    void saysWhatItDoes(String signal) throws Exception {
+        try (Cli cli = Cli.serve()) {
+            Matcher line = cli.listening();
+            assertThat(line.group(2)).isEqualTo("echo");
+            assertThat(line.group(4))
+                    .isEqualTo(Integer.toString(Runtime.getRuntime().availableProcessors()));
+            int port = Integer.parseInt(line.group(1));
+            echo(port, "hello");
+            echo(port, "Wörld");
+            cli.signal(signal);
+            assertThat(cli.rest())
+                    .containsExactly("stopped by SIG" + signal + ": 2 connections, 11 bytes in, 11 bytes out");
+            assertThat(cli.exit()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"nio,pool,1", "poll,virtual,2", "epoll,loop,3"})
+    @DisplayName("mill-13: on any backend, in any dispatch mode, on as many loops as asked for")
+    void asAskedFor(String backend, String dispatch, int loops) throws Exception {
+        try (Cli cli = Cli.serve(
+                "echo",
+                "--backend",
+                backend,
+                "--dispatch",
+                dispatch,
+                "--loops=" + loops,
+                "--spin",
+                "20",
+                "--buffer",
+                "512")) {
+            Matcher line = cli.listening();
+            assertThat(line.group(3)).isEqualTo(backend);
+            assertThat(line.group(4)).isEqualTo(Integer.toString(loops));
+            echo(Integer.parseInt(line.group(1)), "x".repeat(10_000));
+            cli.signal("TERM");
+            assertThat(cli.rest()).hasSize(1);
+            assertThat(cli.exit()).isZero();
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "mr-12: a port that is taken is one line on standard error and exit status 2; so it is by a second of our"
+                    + " own")
+    void portTaken() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Cli cli = Cli.start("serve", "--port", Integer.toString(taken.getLocalPort()))) {
+            assertTaken(cli, taken.getLocalPort());
+        }
+        try (Cli first = Cli.serve("--loops", "2")) {
+            int port = first.port();
+            try (Cli second = Cli.start("serve", "--loops", "2", "--port", Integer.toString(port))) {
+                assertTaken(second, port);
+            }
+            echo(port, "still there");
+        }
+    }
+
+    private static void assertTaken(Cli cli, int port) throws Exception {
+        assertThat(cli.errors().lines())
+                .singleElement()
+                .asString()
+                .startsWith("millrace: cannot listen on ")
+                .contains(":" + port);
+        assertThat(cli.rest()).isEmpty();
+        assertThat(cli.exit()).isEqualTo(2);
+    }
+
+    @Test
+    @DisplayName("mill-12: a reader that never reads is cut off at the deadline; exit status 0 all the same")
+    void cutsOff() throws Exception {
+        try (Cli cli = Cli.serve("--drain", "1")) {
+            try (SocketChannel slow = slow(cli.port())) {
+                fill(slow);
+                cli.signal("TERM");
+                assertThat(cli.rest()).singleElement().asString().endsWith(" bytes out; 1 cut off after 1 s");
+                assertThat(cli.exit()).isZero();
+            }
+        }
+    }
+
+    private static SocketChannel slow(int port) throws IOException {
+        SocketChannel channel = SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+        channel.configureBlocking(false);
+        return channel;
+    }
+
+    /** Sends until nothing more is taken for a while: then the server has queued what it may, and reads no more. */
+    private static void fill(SocketChannel channel) throws IOException {
+        ByteBuffer buffer = ByteBuffer.allocate(64 * 1024);
+        long quietSince = System.nanoTime();
+        while (System.nanoTime() - quietSince < TimeUnit.MILLISECONDS.toNanos(500)) {
+            if (channel.write(buffer.clear()) > 0) {
+                quietSince = System.nanoTime();
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("mr-12: nc and socat, half closing, get back what they sent")
+    void tools() throws Exception {
+        Tools.require("socat", "socat");
+        Tools.require("ncat", "ncat");
+        String text = "a line\n".repeat(20_000);
+        try (Cli cli = Cli.serve()) {
+            int port = cli.port();
+            assertThat(pipe(text, "socat", "-t10", "-", "TCP:127.0.0.1:" + port))
+                    .isEqualTo(text);
+            assertThat(pipe(text, "ncat", "127.0.0.1", Integer.toString(port))).isEqualTo(text);
+        }
+    }
+
+    private static String pipe(String in, String... command) throws Exception {
+        Process process = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        try {
+            Thread.ofVirtual().start(() -> {
+                try (var writer = process.outputWriter(UTF_8)) {
+                    writer.write(in);
+                } catch (IOException e) {
+                    throw new AssertionError(e);
+                }
+            });
+            InputStream out = process.getInputStream();
+            String answer = new String(out.readAllBytes(), UTF_8);
+            assertThat(process.waitFor()).isZero();
+            return answer;
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+}

@@ -1,0 +1,156 @@
+package io.millrace.cli.redis;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("The parser of commands")
+class CommandParserTest {
+    /** The commands in a text that comes in pieces of this many bytes. */
+    private static List<List<String>> read(String text, int piece) throws CommandParser.ProtocolError {
+        byte[] bytes = text.getBytes(ISO_8859_1);
+        CommandParser parser = new CommandParser();
+        List<List<String>> commands = new ArrayList<>();
+        int from = 0;
+        for (int end = Math.min(piece, bytes.length); ; end = Math.min(end + piece, bytes.length)) {
+            for (int size = parser.read(bytes, from, end); size > 0; size = parser.read(bytes, from, end)) {
+                List<String> words = new ArrayList<>();
+                for (int i = 0; i < parser.count(); i++) {
+                    words.add(new String(parser.copy(i), ISO_8859_1));
+                }
+                commands.add(words);
+                parser.next();
+                from += size;
+            }
+            if (end == bytes.length) {
+                return commands;
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("finds the same commands however they are cut")
+    void cutEverywhere() throws Exception {
+        String text = "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$4\r\n\r\n$1\r\n" // a value that looks like the protocol
+                + "PING\r\n" + "  set  a \"x y\\n\" 'it\\'s'\n" + "*0\r\n" + "*-1\r\n" + "\r\n"
+                + "*2\r\n$4\r\nECHO\r\n$0\r\n\r\n" + "*1\r\n$4\r\nQUIT\r\n";
+        List<List<String>> expected = List.of(
+                List.of("SET", "k", "\r\n$1"),
+                List.of("PING"),
+                List.of("set", "a", "x y\n", "it's"),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of("ECHO", ""),
+                List.of("QUIT"));
+        for (int piece = 1; piece <= text.length(); piece++) {
+            assertThat(read(text, piece)).as("in pieces of %s", piece).isEqualTo(expected);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+        *a\\r\\n                 | invalid multibulk length
+        *1048577\\r\\n           | invalid multibulk length
+        *99999999999999999999\\r\\n | invalid multibulk length
+        *1\\r\\n:1\\r\\n         | expected '$', got ':'
+        *1\\r\\n$-1\\r\\n        | invalid bulk length
+        *1\\r\\n$536870913\\r\\n | invalid bulk length
+        *1\\r\\n$x\\r\\n         | invalid bulk length
+        get "a\\r\\n             | unbalanced quotes in request
+        get "a"b\\r\\n           | unbalanced quotes in request
+        """)
+    @DisplayName("refuses what no client says, with the words of Redis")
+    void refuses(String text, String message) {
+        String sent = text.replace("\\r", "\r").replace("\\n", "\n");
+        for (int piece : new int[] {1, 3, 100}) {
+            assertThatThrownBy(() -> read(sent, piece)).hasMessage(message);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1000, 70_000})
+    @DisplayName("refuses lines without an end at 64 KiB")
+    void linesWithoutEnd(int piece) throws Exception {
+        String digits = "1".repeat(CommandParser.MAX_LINE - 1);
+        assertThat(read("*" + digits, piece)).isEmpty();
+        assertThatThrownBy(() -> read("*1" + digits, piece)).hasMessage("too big mbulk count string");
+        assertThatThrownBy(() -> read("*1\r\n$1" + digits, piece)).hasMessage("too big bulk count string");
+        assertThat(read("x" + digits, piece)).isEmpty();
+        assertThat(read("x" + digits + "\n", piece)).hasSize(1);
+        assertThatThrownBy(() -> read("xx" + digits, piece)).hasMessage("too big inline request");
+        assertThatThrownBy(() -> read("xx" + digits + "\n", piece)).hasMessage("too big inline request");
+    }
+
+    @Test
+    @DisplayName("reads a command of many words, and gives the room back")
+    void manyWords() throws Exception {
+        StringBuilder text = new StringBuilder("*100000\r\n");
+        for (int i = 0; i < 100_000; i++) {
+            text.append("$1\r\n").append((char) ('a' + i % 26)).append("\r\n");
+        }
+        assertThat(read(text.toString(), 8192))
+                .singleElement()
+                .satisfies(words -> assertThat(words).hasSize(100_000));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0,0",
+        "7,7",
+        "-7,-7",
+        "9223372036854775807,9223372036854775807",
+        "-9223372036854775807,-9223372036854775807"
+    })
+    void numbers(String text, long value) {
+        byte[] bytes = text.getBytes(ISO_8859_1);
+        assertThat(Numbers.parse(bytes, 0, bytes.length)).isEqualTo(value);
+        byte[] written = new byte[Numbers.length(value)];
+        assertThat(Numbers.write(value, written, 0)).isEqualTo(written.length);
+        assertThat(written).isEqualTo(bytes);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "-",
+                "+1",
+                "01",
+                "-0",
+                " 1",
+                "1 ",
+                "1.0",
+                "9223372036854775808",
+                "-9223372036854775809",
+                "99999999999999999999",
+                "x"
+            })
+    void notNumbers(String text) {
+        byte[] bytes = text.getBytes(ISO_8859_1);
+        assertThat(Numbers.parse(bytes, 0, bytes.length)).isEqualTo(Numbers.NONE);
+    }
+
+    @Test
+    @DisplayName("finds every command by its name in letters of either case, and nothing else")
+    void names() {
+        for (Command command : Command.values()) {
+            byte[] mixed = command.name().getBytes(ISO_8859_1);
+            mixed[0] = (byte) (mixed[0] + 32);
+            assertThat(Command.find(mixed, 0, mixed.length)).isEqualTo(command);
+            assertThat(Command.find(mixed, 0, mixed.length - 1)).isNotEqualTo(command);
+        }
+        byte[] none = "FLUSHEVERYTHINGNOW".getBytes(ISO_8859_1);
+        assertThat(Command.find(none, 0, none.length)).isNull();
+        assertThat(Command.find(none, 0, 9)).isNull();
+        assertThat(Command.find(none, 0, 0)).isNull();
+    }
+}
