@@ -3,21 +3,16 @@ package io.millrace.cli.redis;
 import io.millrace.cli.redis.Keyspace.Entry;
 import java.util.ArrayDeque;
 import java.util.Arrays;
-import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** What the commands do, each in a few lines. Under the keyspace's lock. */
 final class Commands {
-    private static final String WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value";
+    static final String WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value";
     private static final String NOT_A_NUMBER = "ERR value is not an integer or out of range";
-    private static final String SYNTAX = "ERR syntax error";
+    static final String SYNTAX = "ERR syntax error";
     private static final byte[] PONG = Reply.ascii("+PONG\r\n");
     private static final long MAX_EXPIRY = TimeUnit.DAYS.toNanos(36_500);
 
@@ -33,7 +28,7 @@ final class Commands {
     private final Keyspace keys;
     private final Channels channels;
     private final Server server;
-    private final Bytes view = Bytes.view();
+    private final Collections collections;
     private long executed;
 
     /** What {@code INFO} tells. */
@@ -45,6 +40,7 @@ final class Commands {
 
     Commands(Keyspace keys, Channels channels, Server server) {
         this.keys = keys;
+        this.collections = new Collections(keys);
         this.channels = channels;
         this.server = server;
     }
@@ -121,20 +117,20 @@ final class Commands {
             case TTL -> left(words, TimeUnit.SECONDS, reply);
             case PTTL -> left(words, TimeUnit.MILLISECONDS, reply);
             case PERSIST -> persist(words, reply);
-            case LPUSH, RPUSH -> push(words, command == Command.LPUSH, reply);
-            case LPOP, RPOP -> pop(words, command == Command.LPOP, reply);
-            case LLEN -> reply.integer(size(list(words)));
-            case LRANGE -> range(words, reply);
-            case SADD -> sadd(words, reply);
-            case SREM -> srem(words, reply);
-            case SISMEMBER -> sismember(words, reply);
-            case SCARD -> reply.integer(size(members(words)));
-            case SMEMBERS -> smembers(words, reply);
-            case HSET -> hset(words, reply);
-            case HGET -> hget(words, reply);
-            case HDEL -> hdel(words, reply);
-            case HLEN -> hlen(words, reply);
-            case HGETALL -> hgetall(words, reply);
+            case LPUSH, RPUSH -> collections.push(words, command == Command.LPUSH, reply);
+            case LPOP, RPOP -> collections.pop(words, command == Command.LPOP, reply);
+            case LLEN -> collections.llen(words, reply);
+            case LRANGE -> collections.range(words, reply);
+            case SADD -> collections.sadd(words, reply);
+            case SREM -> collections.srem(words, reply);
+            case SISMEMBER -> collections.sismember(words, reply);
+            case SCARD -> collections.scard(words, reply);
+            case SMEMBERS -> collections.smembers(words, reply);
+            case HSET -> collections.hset(words, reply);
+            case HGET -> collections.hget(words, reply);
+            case HDEL -> collections.hdel(words, reply);
+            case HLEN -> collections.hlen(words, reply);
+            case HGETALL -> collections.hgetall(words, reply);
             case SUBSCRIBE -> channels.subscribe(session, words, reply);
             case UNSUBSCRIBE -> channels.unsubscribe(session, words, reply);
             case PUBLISH -> reply.integer(channels.publish(words));
@@ -246,7 +242,7 @@ final class Commands {
 
     // ---- Strings ----
 
-    private static long number(CommandParser words, int word) throws CommandError {
+    static long number(CommandParser words, int word) throws CommandError {
         long number = words.number(word);
         if (number == Numbers.NONE) {
             throw new CommandError(NOT_A_NUMBER);
@@ -442,209 +438,5 @@ final class Commands {
             keys.persist(entry);
         }
         reply.integer(expired ? 1 : 0);
-    }
-
-    // ---- Lists, sets, hashes. One that becomes empty is no longer there. ----
-
-    private static int size(@Nullable Collection<?> all) {
-        return all == null ? 0 : all.size();
-    }
-
-    @SuppressWarnings("unchecked") // the lists here are of byte arrays
-    private @Nullable ArrayDeque<byte[]> list(CommandParser words) throws CommandError {
-        Entry entry = keys.find(words, 1);
-        if (entry != null && !(entry.value instanceof ArrayDeque)) {
-            throw new CommandError(WRONG_TYPE);
-        }
-        return entry == null ? null : (ArrayDeque<byte[]>) entry.value;
-    }
-
-    @SuppressWarnings("unchecked") // the sets here are of Bytes
-    private @Nullable Set<Bytes> members(CommandParser words) throws CommandError {
-        Entry entry = keys.find(words, 1);
-        if (entry != null && !(entry.value instanceof HashSet)) {
-            throw new CommandError(WRONG_TYPE);
-        }
-        return entry == null ? null : (Set<Bytes>) entry.value;
-    }
-
-    @SuppressWarnings("unchecked") // the hashes here are of Bytes and byte arrays
-    private @Nullable Map<Bytes, byte[]> fields(CommandParser words) throws CommandError {
-        Entry entry = keys.find(words, 1);
-        if (entry != null && !(entry.value instanceof HashMap)) {
-            throw new CommandError(WRONG_TYPE);
-        }
-        return entry == null ? null : (Map<Bytes, byte[]>) entry.value;
-    }
-
-    private void removeIf(boolean empty, CommandParser words) {
-        Entry entry = empty ? keys.find(words, 1) : null;
-        if (entry != null) {
-            keys.remove(entry);
-        }
-    }
-
-    private Bytes at(CommandParser words, int word) {
-        return view.at(words.bytes(), words.offset(word), words.length(word));
-    }
-
-    private void push(CommandParser words, boolean left, Reply reply) throws CommandError {
-        ArrayDeque<byte[]> list = list(words);
-        if (list == null) {
-            list = new ArrayDeque<>(4);
-            keys.add(words, 1, list);
-        }
-        for (int i = 2; i < words.count(); i++) {
-            if (left) {
-                list.addFirst(words.copy(i));
-            } else {
-                list.addLast(words.copy(i));
-            }
-        }
-        reply.integer(list.size());
-    }
-
-    private void pop(CommandParser words, boolean left, Reply reply) throws CommandError {
-        if (words.count() > 3) {
-            throw new CommandError(SYNTAX);
-        }
-        boolean counted = words.count() == 3;
-        long most = counted ? number(words, 2) : 1;
-        if (most < 0) {
-            throw new CommandError("ERR value is out of range, must be positive");
-        }
-        ArrayDeque<byte[]> list = list(words);
-        if (list == null) {
-            if (counted) {
-                reply.nilArray();
-            } else {
-                reply.nil();
-            }
-            return;
-        }
-        int count = (int) Math.min(most, list.size());
-        if (counted) {
-            reply.array(count);
-        }
-        for (int i = 0; i < count; i++) {
-            reply.bulk(left ? list.removeFirst() : list.removeLast());
-        }
-        removeIf(list.isEmpty(), words);
-    }
-
-    private void range(CommandParser words, Reply reply) throws CommandError {
-        long from = number(words, 2);
-        long to = number(words, 3);
-        ArrayDeque<byte[]> list = list(words);
-        int size = size(list);
-        from = Math.max(0, from < 0 ? from + size : from);
-        to = Math.min(size - 1L, to < 0 ? to + size : to);
-        if (list == null || from > to) {
-            reply.array(0);
-            return;
-        }
-        reply.array((int) (to - from + 1));
-        Iterator<byte[]> items = list.iterator();
-        for (long i = 0; i <= to; i++) {
-            byte[] item = items.next();
-            if (i >= from) {
-                reply.bulk(item);
-            }
-        }
-    }
-
-    private void sadd(CommandParser words, Reply reply) throws CommandError {
-        Set<Bytes> members = members(words);
-        if (members == null) {
-            members = new HashSet<>(4);
-            keys.add(words, 1, members);
-        }
-        int added = 0;
-        for (int i = 2; i < words.count(); i++) {
-            if (!members.contains(at(words, i))) {
-                members.add(view.copy());
-                added++;
-            }
-        }
-        reply.integer(added);
-    }
-
-    private void srem(CommandParser words, Reply reply) throws CommandError {
-        Set<Bytes> members = members(words);
-        int removed = 0;
-        for (int i = 2; members != null && i < words.count(); i++) {
-            removed += members.remove(at(words, i)) ? 1 : 0;
-        }
-        removeIf(members != null && members.isEmpty(), words);
-        reply.integer(removed);
-    }
-
-    private void sismember(CommandParser words, Reply reply) throws CommandError {
-        Set<Bytes> members = members(words);
-        reply.integer(members != null && members.contains(at(words, 2)) ? 1 : 0);
-    }
-
-    private void smembers(CommandParser words, Reply reply) throws CommandError {
-        Set<Bytes> members = members(words);
-        reply.array(size(members));
-        if (members != null) {
-            members.forEach(member -> reply.bulk(member.array()));
-        }
-    }
-
-    private void hset(CommandParser words, Reply reply) throws CommandError {
-        if (words.count() % 2 != 0) {
-            throw new CommandError("ERR wrong number of arguments for 'hset' command");
-        }
-        Map<Bytes, byte[]> fields = fields(words);
-        if (fields == null) {
-            fields = new HashMap<>(4);
-            keys.add(words, 1, fields);
-        }
-        int added = 0;
-        for (int i = 2; i < words.count(); i += 2) {
-            byte[] value = words.copy(i + 1);
-            if (fields.replace(at(words, i), value) == null) {
-                fields.put(view.copy(), value);
-                added++;
-            }
-        }
-        reply.integer(added);
-    }
-
-    private void hget(CommandParser words, Reply reply) throws CommandError {
-        Map<Bytes, byte[]> fields = fields(words);
-        byte[] value = fields == null ? null : fields.get(at(words, 2));
-        if (value == null) {
-            reply.nil();
-        } else {
-            reply.bulk(value);
-        }
-    }
-
-    private void hdel(CommandParser words, Reply reply) throws CommandError {
-        Map<Bytes, byte[]> fields = fields(words);
-        int removed = 0;
-        for (int i = 2; fields != null && i < words.count(); i++) {
-            removed += fields.remove(at(words, i)) != null ? 1 : 0;
-        }
-        removeIf(fields != null && fields.isEmpty(), words);
-        reply.integer(removed);
-    }
-
-    private void hlen(CommandParser words, Reply reply) throws CommandError {
-        Map<Bytes, byte[]> fields = fields(words);
-        reply.integer(fields == null ? 0 : fields.size());
-    }
-
-    private void hgetall(CommandParser words, Reply reply) throws CommandError {
-        Map<Bytes, byte[]> fields = fields(words);
-        reply.array(fields == null ? 0 : 2 * fields.size());
-        if (fields != null) {
-            fields.forEach((field, value) -> {
-                reply.bulk(field.array());
-                reply.bulk(value);
-            });
-        }
     }
 }
