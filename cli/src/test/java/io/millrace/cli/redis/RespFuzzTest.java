@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
  */
 @DisplayName("Damaged RESP")
 class RespFuzzTest {
-    private static final int INPUTS = Boolean.getBoolean("millrace.soak") ? 1_000_000 : 100_000;
+    private static final int INPUTS = Boolean.getBoolean("millrace.soak") ? 1_000_000 : 50_000;
     private static final long SEED = Long.getLong("millrace.seed", 20_260_101L);
 
     private static final String[] NAMES = Arrays.stream(Command.values())
