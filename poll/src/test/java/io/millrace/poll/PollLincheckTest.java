@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 /** A whole poll over a {@link ModelKernel}, and another thread that does something to it. */
 @Tag("lincheck")
 class PollLincheckTest {
-    private static final int INTERLEAVINGS = Effort.times(300);
+    private static final int INTERLEAVINGS = Effort.times(150);
 
     @Test
     void aSetWakesASleepingPoll_mio15() {

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 /** Registering against everything that may happen to the source at that moment. */
 @Tag("lincheck")
 class RegisterLincheckTest {
-    private static final int INTERLEAVINGS = Effort.times(300);
+    private static final int INTERLEAVINGS = Effort.times(150);
 
     @Test
     void aMessageSentDuringRegisterIsReported_mio21() {
