@@ -1,11 +1,12 @@
 package io.millrace.conformance;
 
+import io.millrace.sys.Handle;
 import io.millrace.sys.Selector;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Found by the service loader: epoll with two places where a test can do what another thread might do at just that moment. So races
+ * Found by the service loader: epoll with places where a test can do what another thread might do at just that moment. So races
  * become tests that fail every time.
  */
 public final class HookedProvider extends EpollProvider {
@@ -13,6 +14,7 @@ public final class HookedProvider extends EpollProvider {
 
     private static @Nullable Runnable beforeSleep;
     private static @Nullable Runnable afterEvents;
+    private static @Nullable Runnable afterModify;
 
     /** For the service loader. */
     public HookedProvider() {
@@ -29,9 +31,24 @@ public final class HookedProvider extends EpollProvider {
         afterEvents = hook;
     }
 
+    /** Runs once, when the kernel knows of a reregistration and before the caller goes on. */
+    static void afterModify(Runnable hook) {
+        afterModify = hook;
+    }
+
     @Override
     Selector inFrontOf(Selector epoll) {
         return new DelegatingSelector(NAME, epoll) {
+            @Override
+            public void modify(Handle handle, long key, int interest, int trigger) throws IOException {
+                super.modify(handle, key, interest, trigger);
+                Runnable after = afterModify;
+                if (after != null) {
+                    afterModify = null;
+                    after.run();
+                }
+            }
+
             @Override
             public int await(long timeoutNanos, int maxEvents) throws IOException {
                 Runnable before = beforeSleep;

@@ -14,11 +14,14 @@ import io.millrace.testkit.PollContract;
 import io.millrace.testkit.SocketPair;
 import io.millrace.testkit.TestedBackend;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What another thread does between the kernel's answer and the poll's look at it, or between the decision to sleep and the sleep. */
 @EnabledOnOs(OS.LINUX)
@@ -59,6 +62,22 @@ class InterleavingTest extends PollContract {
         HookedProvider.afterEvents(() -> poll.reregister(pair.left(), NEW, Interest.WRITABLE, Trigger.LEVEL));
 
         assertThat(pollNow()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Trigger.class,
+            names = {"EDGE", "ONESHOT"})
+    @DisplayName("mio-8, mio-26: an event that comes before reregister has returned is reported, under the new terms")
+    void anEventInTheMidstOfReregister(Trigger trigger) {
+        SocketPair pair = socketPair();
+        poll.register(pair.left(), OLD, Interest.NONE, trigger);
+        List<Event> seen = new ArrayList<>();
+        HookedProvider.afterModify(() -> seen.addAll(poll(Duration.ofSeconds(1))));
+
+        poll.reregister(pair.left(), NEW, Interest.WRITABLE, trigger);
+
+        assertThat(seen).containsExactly(new Event(NEW, Readiness.WRITABLE));
     }
 
     @Test

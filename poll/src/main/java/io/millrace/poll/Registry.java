@@ -237,12 +237,17 @@ final class Registry {
                 notifyOf(soft);
             }
             case OsNode os -> {
+                // The terms first: an event of the new ones may be read before modify returns, and by the old ones it
+                // would be dropped,
+                // an edge or a one-shot for ever.
+                Terms before = os.terms;
+                os.terms = terms;
                 try {
                     selector.modify(os.handle.system(), os.key(), terms.interest(), terms.trigger());
                 } catch (IOException e) {
+                    os.terms = before;
                     throw new UncheckedIOException("cannot reregister " + os.handle, e);
                 }
-                os.terms = terms;
                 os.muted = false;
                 wakeForControl();
             }
