@@ -47,7 +47,7 @@ class IdleTest {
     }
 
     @Test
-    @DisplayName("makes no system call on its threads, with a far alarm, the watchdog and spinning on")
+    @DisplayName("mr-3, mr-10: makes no system call on its threads, with a far alarm, the watchdog and spinning on")
     void silent() throws Exception {
         try (Reactors manager = Reactors.builder()
                 .reactors(2)
