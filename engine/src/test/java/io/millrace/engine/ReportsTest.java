@@ -51,7 +51,7 @@ class ReportsTest {
             Registration registration = new Registration();
             Source source = () -> registration;
             ReadinessDescriptor descriptor = manager.register(source);
-            manager.schedule(Duration.ofMillis(5_000), new Named("the next alarm", open, open));
+            manager.schedule(Duration.ofSeconds(5), new Named("the next alarm", open, open));
             manager.shutdownRef();
             manager.execute(blocked);
             assertThat(blocked.entered().await(10, TimeUnit.SECONDS)).isTrue();
