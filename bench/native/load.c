@@ -23,19 +23,16 @@
  */
 #define _GNU_SOURCE
 #include "common.h"
+#include "connect.h"
 #include "content.h"
 #include "cpu.h"
 #include "histogram.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
 enum { BUFFER = 256 * 1024, EVENTS = 1024, PENDING = 256, REQUEST = 8 };
@@ -165,19 +162,12 @@ static void pass(int64_t until) {
 }
 
 static void open_connection(struct connection *c) {
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  int on = 1;
-  c->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  c->fd = connect_to(port, number_of(c));
   c->times = calloc(slots, sizeof *c->times);
   c->allowed = question;
   c->ends = answer;
   struct epoll_event e = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = c};
-  if (c->fd < 0 || c->times == NULL || setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0)
-    die(2, "connection %lld: socket: %s", number_of(c), strerror(errno));
-  if (connect(c->fd, (struct sockaddr *)&address, sizeof address) != 0 && errno != EINPROGRESS)
-    die(1, "connection %lld: cannot connect to 127.0.0.1:%lld: %s", number_of(c), port, strerror(errno));
-  if (epoll_ctl(epoll, EPOLL_CTL_ADD, c->fd, &e) != 0) die(2, "epoll_ctl: %s", strerror(errno));
+  if (c->times == NULL || epoll_ctl(epoll, EPOLL_CTL_ADD, c->fd, &e) != 0) die(2, "epoll_ctl: %s", strerror(errno));
 }
 
 /* A connection counts as open when its first message is back: the kernel says "connected" long before accept(2). */
@@ -266,6 +256,7 @@ int main(int argc, char **argv) {
   parse_options(argc, argv, options, "load --port P [--connections N] [--bytes B] ...: see the top of load.c");
   prepare();
   open_all();
+
   phase = RUNNING;
   int64_t begin = rate_begin = now_nanos();
   for (long long i = 0; i < connections; i++) {
