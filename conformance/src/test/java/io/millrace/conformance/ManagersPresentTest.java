@@ -6,12 +6,8 @@ import io.millrace.testkit.AlarmContract;
 import io.millrace.testkit.EndingContract;
 import io.millrace.testkit.EventManagerContract;
 import io.millrace.testkit.ManagerContract;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
 /** Fails if a suite of the testkit for event managers is run by nobody. */
@@ -30,21 +26,16 @@ class ManagersPresentTest {
                 ReactorsPollThreeTest.class,
                 ReactorsNioOneTest.class,
                 ReactorsNioThreeTest.class)) {
-            assertThat(nested(manager)).as(manager.getSimpleName()).containsExactlyInAnyOrderElementsOf(suites);
+            assertThat(BackendsPresentTest.nested(manager))
+                    .as(manager.getSimpleName())
+                    .containsExactlyInAnyOrderElementsOf(suites);
         }
     }
 
     @Test
     @DisplayName("grpc-15: a manager without descriptors has the base suites")
     void theBaseSuitesAreThere() {
-        assertThat(nested(ToyManagerTest.class))
+        assertThat(BackendsPresentTest.nested(ToyManagerTest.class))
                 .containsExactlyInAnyOrder(EventManagerContract.class, AlarmContract.class, EndingContract.class);
-    }
-
-    private static Set<Class<?>> nested(Class<?> manager) {
-        return Arrays.stream(manager.getDeclaredClasses())
-                .filter(type -> type.isAnnotationPresent(Nested.class))
-                .map(Class::getSuperclass)
-                .collect(Collectors.toSet());
     }
 }

@@ -20,11 +20,9 @@ import java.util.Random;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Tag("apart")
 @DisplayName("grpc-16: servers and clients run on the manager they are given")
 @Timeout(60)
 class ServerOnManagersTest {

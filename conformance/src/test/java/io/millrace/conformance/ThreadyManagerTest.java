@@ -13,10 +13,8 @@ import java.time.InstantSource;
 import java.util.Optional;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
-import org.junit.jupiter.api.Tag;
 
 /** Another manager than the library's own. */
-@Tag("apart")
 @DisplayName("grpc-1: a deliberately different manager passes all suites")
 class ThreadyManagerTest {
     @Nested

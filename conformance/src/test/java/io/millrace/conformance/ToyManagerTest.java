@@ -9,10 +9,8 @@ import java.time.InstantSource;
 import java.util.Optional;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
-import org.junit.jupiter.api.Tag;
 
 /** A manager that implements the base alone. */
-@Tag("apart")
 @DisplayName("grpc-15: a manager without descriptors passes the base suites")
 class ToyManagerTest {
     @Nested
