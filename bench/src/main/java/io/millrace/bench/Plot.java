@@ -4,7 +4,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /** Draws plots as SVG, with nothing but text. */
-final class Plot {
+public final class Plot {
     private static final int WIDTH = 760;
     private static final int HEIGHT = 380;
     private static final int LEFT = 64;
@@ -110,7 +110,55 @@ final class Plot {
         return svg.append("</svg>\n").toString();
     }
 
+    /** A bar for each name, as long as its first number, with a line from its second to its third; a mark at 1, to which they are ratios. */
+    public static String bars(String title, Map<String, double[]> bars) {
+        int row = 26;
+        int left = 190;
+        int right = 120;
+        int height = TOP + bars.size() * row + 30;
+        double most = Math.max(
+                1, bars.values().stream().mapToDouble(bar -> bar[2]).max().orElse(1));
+        double unit = (WIDTH - left - right) / most;
+        StringBuilder svg = open(title, height);
+        int y = TOP;
+        for (Map.Entry<String, double[]> entry : bars.entrySet()) {
+            double[] bar = entry.getValue();
+            String colour = COLOURS[entry.getKey().startsWith("Millrace") ? 0 : COLOURS.length - 1];
+            text(svg, left - 8, y + 15, "end", entry.getKey());
+            svg.append(String.format(
+                    Locale.ROOT,
+                    "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>%n",
+                    left,
+                    y + 2,
+                    bar[0] * unit,
+                    row - 8,
+                    colour));
+            svg.append(String.format(
+                    Locale.ROOT,
+                    "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"black\"/>%n",
+                    left + bar[1] * unit,
+                    y + row / 2 - 2,
+                    left + bar[2] * unit,
+                    y + row / 2 - 2));
+            text(svg, left + bar[2] * unit + 6, y + 15, "start", String.format(Locale.ROOT, "%.2f", bar[0]));
+            y += row;
+        }
+        svg.append(String.format(
+                Locale.ROOT,
+                "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#c0504d\" stroke-dasharray=\"4 3\"/>%n",
+                left + unit,
+                TOP - 4,
+                left + unit,
+                y));
+        text(svg, left + unit, y + 16, "middle", "1");
+        return svg.append("</svg>\n").toString();
+    }
+
     private static StringBuilder open(String title) {
+        return open(title, HEIGHT);
+    }
+
+    private static StringBuilder open(String title, int height) {
         StringBuilder svg = new StringBuilder();
         svg.append(String.format(
                 Locale.ROOT,
@@ -118,9 +166,9 @@ final class Plot {
                         + " font-family=\"sans-serif\" font-size=\"12\">%n<rect width=\"100%%\" height=\"100%%\""
                         + " fill=\"white\"/>%n",
                 WIDTH,
-                HEIGHT,
+                height,
                 WIDTH,
-                HEIGHT));
+                height));
         svg.append(String.format(
                 Locale.ROOT, "<text x=\"%d\" y=\"22\" font-size=\"14\" font-weight=\"bold\">%s</text>%n", LEFT, title));
         return svg;

@@ -1,0 +1,26 @@
+package io.millrace.bench.runner;
+
+import java.io.IOException;
+import java.util.Map;
+
+/** Somebody who can be measured as often as there are rounds. */
+public interface Contestant {
+    String name();
+
+    /** How it was started, for the record. */
+    default String command() {
+        return "";
+    }
+
+    /**
+     * Called once before the first round.
+     *
+     * @return whether its compilation has settled, in words; empty if it has nothing to compile
+     */
+    default String warmUp() throws IOException, InterruptedException {
+        return "";
+    }
+
+    /** Figures by name. Fails with one line that says why. */
+    Map<String, Double> measure() throws IOException, InterruptedException;
+}

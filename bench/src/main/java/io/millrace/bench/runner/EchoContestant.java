@@ -1,0 +1,60 @@
+package io.millrace.bench.runner;
+
+import java.io.IOException;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * A server under a load.
+ *
+ * @param name in the table
+ * @param command how it was started
+ * @param compiles whether it must be warm before it is measured
+ * @param server it
+ * @param load who asks
+ * @param work what is asked
+ * @param window how long it is watched
+ */
+record EchoContestant(
+        String name, String command, boolean compiles, Server server, Load load, Workload work, Window window)
+        implements Contestant {
+    /** Two windows that differ by less say that nothing is being compiled any more. */
+    private static final double SETTLED = 0.05;
+
+    /**
+     * Times, in seconds.
+     *
+     * @param warmUps at most so many windows of a second before the first round
+     * @param before of each window that is measured
+     * @param measured that window
+     */
+    record Window(int warmUps, int before, int measured) {}
+
+    @Override
+    public String warmUp() throws IOException, InterruptedException {
+        if (!compiles) {
+            return "";
+        }
+        double last = load.run(server, work, 1, 0).getOrDefault("cpuMicros", 0.0);
+        double change = 1;
+        for (int windows = 2; windows <= window.warmUps; windows++) {
+            double now = load.run(server, work, 1, 0).getOrDefault("cpuMicros", 0.0);
+            change = Math.abs(now - last) / now;
+            last = now;
+            if (change < SETTLED) {
+                return String.format(
+                        Locale.ROOT, "settled after %d s: %.1f %% less or more in the last", windows, change * 100);
+            }
+        }
+        return String.format(
+                Locale.ROOT, "not settled after %d s: %.1f %% less or more in the last", window.warmUps, change * 100);
+    }
+
+    @Override
+    public Map<String, Double> measure() throws IOException, InterruptedException {
+        if (!server.isAlive()) {
+            throw new IOException("the server has died");
+        }
+        return load.run(server, work, window.measured, window.before);
+    }
+}

@@ -1,0 +1,109 @@
+package io.millrace.bench.runner;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** A server process that has said {@code listening on 127.0.0.1:PORT (WHAT)}. */
+final class Server implements AutoCloseable {
+    private static final Pattern LISTENING = Pattern.compile("listening on 127\\.0\\.0\\.1:(\\d+) \\((.*)\\)");
+    private static final int PATIENCE_SECONDS = 30;
+
+    private final Children children;
+    private final Process process;
+    private final int port;
+    private final String what;
+    private final double startMillis;
+
+    private Server(Children children, Process process, int port, String what, double startMillis) {
+        this.children = children;
+        this.process = process;
+        this.port = port;
+        this.what = what;
+        this.startMillis = startMillis;
+    }
+
+    /**
+     * Starts a program, and waits until it listens.
+     *
+     * @throws IOException if it does not, with the last thing it said
+     */
+    static Server start(Children children, List<String> command, Map<String, String> environment, Path log)
+            throws IOException, InterruptedException {
+        Files.createDirectories(log.getParent());
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(log.toFile());
+        builder.environment().putAll(environment);
+        long begin = System.nanoTime();
+        Process process = children.start(builder);
+        BufferedReader out = process.inputReader();
+        try {
+            String line = firstLine(out);
+            double millis = (System.nanoTime() - begin) / 1e6;
+            Matcher matcher = LISTENING.matcher(line == null ? "" : line);
+            if (matcher.matches()) {
+                // Whatever else it says is not ours to keep, but must not block it.
+                Thread.ofVirtual().start(() -> out.lines().forEach(rest -> {}));
+                return new Server(children, process, Integer.parseInt(matcher.group(1)), matcher.group(2), millis);
+            }
+            children.stop(process);
+            throw new IOException(Children.lastLine(log, line == null ? "" : line));
+        } catch (TimeoutException e) {
+            children.stop(process);
+            throw new IOException("did not listen within " + PATIENCE_SECONDS + " s", e);
+        }
+    }
+
+    private static @Nullable String firstLine(BufferedReader out)
+            throws IOException, InterruptedException, TimeoutException {
+        CompletableFuture<@Nullable String> line = new CompletableFuture<>();
+        Thread.ofVirtual().start(() -> {
+            try {
+                line.complete(out.readLine());
+            } catch (IOException e) {
+                line.completeExceptionally(e);
+            }
+        });
+        try {
+            return line.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            throw new IOException(e.getCause());
+        }
+    }
+
+    int port() {
+        return port;
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    /** What it says it is. */
+    String what() {
+        return what;
+    }
+
+    /** From the start of the process to its line. */
+    double startMillis() {
+        return startMillis;
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        children.stop(process);
+    }
+}

@@ -1,0 +1,99 @@
+package io.millrace.bench.runner;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** One run of the program: what suites need to hold a contest, and where its outcome goes. */
+public final class Session implements AutoCloseable {
+    private final Settings settings;
+    private final PrintStream out;
+    private final Progress progress;
+    private final Children children = Children.open();
+    private final Report report;
+    private boolean failed;
+
+    public Session(String name, Settings settings, PrintStream out, PrintStream err) {
+        this.settings = settings;
+        this.out = out;
+        this.progress = new Progress(err, Progress.isTerminal());
+        this.report = new Report(name, settings);
+    }
+
+    /** Runs suites one after the other; tells whether everybody who took part went through. */
+    public boolean run(Iterable<Suite> suites) throws IOException, InterruptedException {
+        print("network: " + Machine.network());
+        print("load average before: " + Machine.loadAverage());
+        if (settings.quick()) {
+            print("--quick: few and short rounds; differences below 10 % mean nothing");
+        }
+        try {
+            for (Suite suite : suites) {
+                suite.run(this);
+            }
+        } catch (IOException e) {
+            if (children.isEnding()) { // by a signal, which ended them: nothing failed
+                Thread.currentThread().join();
+            }
+            throw e;
+        }
+        progress.clear();
+        if (Files.exists(report.file())) {
+            print("figures: " + shown(report.file()));
+        }
+        return !failed;
+    }
+
+    private String shown(Path file) {
+        Path home = settings.home();
+        return (file.startsWith(home) ? home.relativize(file) : file).toString();
+    }
+
+    Settings settings() {
+        return settings;
+    }
+
+    Children children() {
+        return children;
+    }
+
+    Progress progress() {
+        return progress;
+    }
+
+    /** Where a child's standard error goes. */
+    Path log(String name) {
+        return settings.home()
+                .resolve("bench/target/run")
+                .resolve(name.toLowerCase(java.util.Locale.ROOT).replaceAll("[^a-z0-9]+", "-") + ".log");
+    }
+
+    void absent(Absent who) {
+        report.add(who);
+        print(who.text());
+    }
+
+    /** Something the reader should know. */
+    void print(String line) {
+        progress.clear();
+        out.println(line);
+    }
+
+    Outcome hold(Contest contest, int rounds) throws IOException, InterruptedException {
+        Outcome outcome = new Rounds(progress).run(contest, rounds);
+        if (children.isEnding()) {
+            Thread.currentThread().join();
+        }
+        failed |= outcome.failed();
+        report.add(outcome);
+        print("");
+        print(Table.of(outcome).stripTrailing());
+        return outcome;
+    }
+
+    @Override
+    public void close() {
+        children.close();
+    }
+}

@@ -1,0 +1,22 @@
+package io.millrace.bench.runner;
+
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What was asked for.
+ *
+ * @param home the working copy
+ * @param quick less of everything
+ * @param rounds null for as many as each suite thinks right
+ * @param json where the figures go; null for a file in {@code bench/results}
+ */
+public record Settings(
+        Path home,
+        boolean quick,
+        @Nullable Integer rounds,
+        @Nullable Path json) {
+    int rounds(int whenQuick, int otherwise) {
+        return rounds != null ? rounds : quick ? whenQuick : otherwise;
+    }
+}

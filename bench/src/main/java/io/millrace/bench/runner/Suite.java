@@ -1,0 +1,17 @@
+package io.millrace.bench.runner;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Contests that belong together. */
+public interface Suite {
+    void run(Session session) throws IOException, InterruptedException;
+
+    /** All there are, by name, in the order in which {@code all} runs them. */
+    static Map<String, Suite> all() {
+        Map<String, Suite> suites = new LinkedHashMap<>();
+        suites.put("echo", new EchoSuite());
+        return suites;
+    }
+}
