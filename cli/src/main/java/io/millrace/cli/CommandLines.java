@@ -28,6 +28,9 @@ final class CommandLines {
                         "doctor",
                         "Tells which backend is used here and why not a better one, and which limits of this machine to"
                                 + " raise."));
+        millrace.addSubcommand(
+                "bench",
+                command("bench", "Runs Millrace beside its peers and tells the ratios; see millrace bench --help."));
         millrace.addSubcommand("version", command("version", "Tells the version of Millrace and of the JVM."));
         return millrace;
     }

@@ -10,7 +10,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** {@code millrace serve | doctor | version | --help}. */
+/** {@code millrace serve | doctor | version | --help}. The launcher starts {@code bench}, which is a program of its own. */
 public final class Main {
     static final int USAGE = 2;
 
@@ -65,6 +65,9 @@ public final class Main {
         }
         switch (chosen.getCommandName()) {
             case "serve" -> new Serve(Options.of(last)).run(out);
+            case "bench" ->
+                throw new UsageException(
+                        "cannot bench from here: it is a program of the working copy, ./millrace bench");
             case "doctor" -> out.println(Doctor.report());
             case "version" -> out.println(version());
             default -> chosen.usage(out);

@@ -36,6 +36,7 @@ class MainTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
         frobnicate            | cannot understand frobnicate; try millrace --help
+        bench                 | cannot bench from here: it is a program of the working copy, ./millrace bench
         serve --frob          | cannot understand --frob; try millrace serve --help
         serve echo chat       | cannot understand chat; try millrace serve --help
         serve gopher          | cannot serve gopher; there are echo, chat and redis

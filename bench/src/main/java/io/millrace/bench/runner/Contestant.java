@@ -12,10 +12,15 @@ public interface Contestant {
         return "";
     }
 
+    /** Whether it gets better with time, and so must be warm before it is measured. */
+    default boolean compiles() {
+        return false;
+    }
+
     /**
-     * Called once before the first round.
+     * Called once before the first round, if it compiles.
      *
-     * @return whether its compilation has settled, in words; empty if it has nothing to compile
+     * @return whether its compilation has settled, in words
      */
     default String warmUp() throws IOException, InterruptedException {
         return "";

@@ -4,36 +4,43 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * Measures all contestants of a contest, round by round. In each round everyone has one turn, and the round after begins with the next of them: nobody is always
  * the one who comes after a certain other. Who fails once is out, and the outcome says why.
  */
 final class Rounds {
-    private final Progress progress;
+    private final Consumer<String> progress;
 
-    Rounds(Progress progress) {
+    Rounds(Consumer<String> progress) {
         this.progress = progress;
     }
 
     Outcome run(Contest contest, int rounds) throws InterruptedException {
         Outcome outcome = new Outcome(contest);
         for (Contestant contestant : contest.contestants()) {
-            progress.show(contest.title() + ": warming up " + contestant.name());
-            Outcome.Entry entry = outcome.entry(contestant);
-            try {
-                entry.warmUp = contestant.warmUp();
-            } catch (IOException e) {
-                entry.failure = String.valueOf(e.getMessage());
+            if (contestant.compiles()) {
+                progress.accept(contest.title() + ": warming up " + contestant.name());
+                warmUp(contestant, outcome.entry(contestant));
             }
         }
         for (int round = 0; round < rounds; round++) {
             for (Contestant contestant : order(contest.contestants(), round)) {
-                progress.show(contest.title() + ": round " + (round + 1) + " of " + rounds + ", " + contestant.name());
+                progress.accept(
+                        contest.title() + ": round " + (round + 1) + " of " + rounds + ", " + contestant.name());
                 turn(contestant, outcome.entry(contestant));
             }
         }
         return outcome;
+    }
+
+    private static void warmUp(Contestant contestant, Outcome.Entry entry) throws InterruptedException {
+        try {
+            entry.warmUp = contestant.warmUp();
+        } catch (IOException e) {
+            entry.failure = String.valueOf(e.getMessage());
+        }
     }
 
     /** Everyone once, beginning with another one in every round. */

@@ -51,8 +51,7 @@ final class Server implements AutoCloseable {
             double millis = (System.nanoTime() - begin) / 1e6;
             Matcher matcher = LISTENING.matcher(line == null ? "" : line);
             if (matcher.matches()) {
-                // Whatever else it says is not ours to keep, but must not block it.
-                Thread.ofVirtual().start(() -> out.lines().forEach(rest -> {}));
+                Thread.ofVirtual().start(() -> drain(out));
                 return new Server(children, process, Integer.parseInt(matcher.group(1)), matcher.group(2), millis);
             }
             children.stop(process);
@@ -60,6 +59,15 @@ final class Server implements AutoCloseable {
         } catch (TimeoutException e) {
             children.stop(process);
             throw new IOException("did not listen within " + PATIENCE_SECONDS + " s", e);
+        }
+    }
+
+    /** Whatever else it says is not ours to keep, but must not block it. */
+    private static void drain(BufferedReader out) {
+        try {
+            while (out.readLine() != null) {}
+        } catch (IOException e) {
+            // It has ended, and its pipe with it.
         }
     }
 

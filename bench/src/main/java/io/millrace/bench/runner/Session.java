@@ -81,7 +81,7 @@ public final class Session implements AutoCloseable {
     }
 
     Outcome hold(Contest contest, int rounds) throws IOException, InterruptedException {
-        Outcome outcome = new Rounds(progress).run(contest, rounds);
+        Outcome outcome = new Rounds(progress::show).run(contest, rounds);
         if (children.isEnding()) {
             Thread.currentThread().join();
         }
