@@ -40,11 +40,17 @@ record EchoContestant(
             last = now;
             if (change < SETTLED) {
                 return String.format(
-                        Locale.ROOT, "settled after %d s: %.1f %% less or more in the last", windows, change * 100);
+                        Locale.ROOT,
+                        "settled after %d s: the last two windows differ by %.1f %%",
+                        windows,
+                        change * 100);
             }
         }
         return String.format(
-                Locale.ROOT, "not settled after %d s: %.1f %% less or more in the last", window.warmUps, change * 100);
+                Locale.ROOT,
+                "not settled after %d s: the last two windows differ by %.1f %%",
+                window.warmUps,
+                change * 100);
     }
 
     @Override

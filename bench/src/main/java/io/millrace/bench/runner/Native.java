@@ -1,8 +1,10 @@
 package io.millrace.bench.runner;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,16 +22,22 @@ final class Native {
         this.absent = absent;
     }
 
-    /** Compiles what is missing or out of date. */
+    /** Compiles what is missing or out of date. What does not compile is absent, and the log says why. */
     static Native build(Session session) throws IOException, InterruptedException {
         session.progress().show("compiling the native peers");
         Path home = session.settings().home();
-        Path script = home.resolve("bench/native/build");
-        String said = "";
-        if (Files.isExecutable(script)) {
-            said = session.children().run("bench/native/build", session.log("native"), List.of(script.toString()));
+        Path log = session.log("native-build");
+        List<String> command =
+                new ArrayList<>(List.of(home.resolve("bench/native/build").toString()));
+        if (session.settings().quick()) {
+            command.add("c"); // no time for cargo
         }
-        return new Native(home.resolve("bench/target/native"), absent(said));
+        Files.createDirectories(log.getParent());
+        Process build = session.children().start(new ProcessBuilder(command).redirectError(log.toFile()));
+        String said = new String(build.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        build.waitFor();
+        return new Native(
+                home.resolve("bench/target/native"), absent(said.replace("see above", "see " + home.relativize(log))));
     }
 
     /** The reasons in lines like {@code absent NAME: REASON; install: COMMAND}. */
