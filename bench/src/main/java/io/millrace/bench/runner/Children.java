@@ -27,19 +27,25 @@ final class Children implements AutoCloseable {
         return children;
     }
 
-    synchronized Process start(ProcessBuilder builder) throws IOException {
-        if (ending) {
-            throw new IOException("the end has begun");
+    Process start(ProcessBuilder builder) throws IOException, InterruptedException {
+        haltIfEnding();
+        synchronized (this) {
+            running.removeIf(process -> !process.isAlive());
+            Process process = builder.start();
+            running.add(process);
+            return process;
         }
-        running.removeIf(process -> !process.isAlive());
-        Process process = builder.start();
-        running.add(process);
-        return process;
     }
 
-    /** Whether what is failing now may be failing because of us. */
-    synchronized boolean isEnding() {
-        return ending;
+    /** What fails while the children are being ended fails because of that. The JVM ends soon; the caller says nothing and does nothing more. */
+    void haltIfEnding() throws InterruptedException {
+        boolean halt;
+        synchronized (this) {
+            halt = ending;
+        }
+        if (halt) {
+            Thread.currentThread().join();
+        }
     }
 
     /**
@@ -56,6 +62,7 @@ final class Children implements AutoCloseable {
                 .redirectError(log.toFile()));
         String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         int status = process.waitFor();
+        haltIfEnding();
         if (status != 0) {
             throw new IOException(what + " failed with status " + status + ": " + lastLine(log, out));
         }

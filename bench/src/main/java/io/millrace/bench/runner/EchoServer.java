@@ -97,6 +97,12 @@ record EchoServer(
         return arguments;
     }
 
+    /** Its command line, for the record. */
+    String shown(Path home) {
+        String options = environment.get("JDK_JAVA_OPTIONS");
+        return (options == null ? "" : "JDK_JAVA_OPTIONS=" + options + " ") + Tools.shown(home, command);
+    }
+
     EchoServer named(String other) {
         return new EchoServer(other, command, environment, loops, compiles, missing);
     }

@@ -39,7 +39,7 @@ final class Servers implements AutoCloseable {
     List<Contestant> contestants(Load load, Workload work, Window window) {
         List<Contestant> contestants = new ArrayList<>();
         for (Running each : running) {
-            String shown = Tools.shown(session.settings().home(), each.how.command());
+            String shown = each.how.shown(session.settings().home());
             contestants.add(
                     new EchoContestant(each.how.name(), shown, each.how.compiles(), each.server, load, work, window));
         }

@@ -28,15 +28,8 @@ public final class Session implements AutoCloseable {
         if (settings.quick()) {
             print("--quick: few and short rounds; differences below 10 % mean nothing");
         }
-        try {
-            for (Suite suite : suites) {
-                suite.run(this);
-            }
-        } catch (IOException e) {
-            if (children.isEnding()) { // by a signal, which ended them: nothing failed
-                Thread.currentThread().join();
-            }
-            throw e;
+        for (Suite suite : suites) {
+            suite.run(this);
         }
         progress.clear();
         if (Files.exists(report.file())) {
@@ -82,9 +75,7 @@ public final class Session implements AutoCloseable {
 
     Outcome hold(Contest contest, int rounds) throws IOException, InterruptedException {
         Outcome outcome = new Rounds(progress::show).run(contest, rounds);
-        if (children.isEnding()) {
-            Thread.currentThread().join();
-        }
+        children.haltIfEnding();
         failed |= outcome.failed();
         report.add(outcome);
         print("");
