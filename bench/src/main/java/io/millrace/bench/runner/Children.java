@@ -28,13 +28,16 @@ final class Children implements AutoCloseable {
     }
 
     Process start(ProcessBuilder builder) throws IOException, InterruptedException {
-        haltIfEnding();
         synchronized (this) {
-            running.removeIf(process -> !process.isAlive());
-            Process process = builder.start();
-            running.add(process);
-            return process;
+            if (!ending) {
+                running.removeIf(process -> !process.isAlive());
+                Process process = builder.start();
+                running.add(process);
+                return process;
+            }
         }
+        haltIfEnding();
+        throw new AssertionError("the end does not end");
     }
 
     /** What fails while the children are being ended fails because of that. The JVM ends soon; the caller says nothing and does nothing more. */
