@@ -258,6 +258,7 @@ class DescriptorsOnlyTest {
     void aSourceIsWatchedByTheKernelItself(String backend, Kind kind) throws Exception {
         warmUp();
         Set<Thread> threads = liveThreads();
+        long epollsBefore = epolls();
         int epoll = openPoll(backend);
         Source source = kind.open(this);
         poll.register(source, 7, kind.interest(), Trigger.LEVEL);
@@ -271,7 +272,7 @@ class DescriptorsOnlyTest {
             }
             assertThat(watchedBy(epoll)).isEqualTo(expected);
         } else {
-            assertThat(descriptors().values()).as("poll(2) needs none").doesNotContain("[eventpoll]");
+            assertThat(epolls()).as("poll(2) needs none").isEqualTo(epollsBefore);
         }
         assertThat(channelsBehind(source, poll)).isEmpty();
         poll.deregister(source);
@@ -321,6 +322,11 @@ class DescriptorsOnlyTest {
                 .findFirst()
                 .orElseThrow()
                 .getKey();
+    }
+
+    /** Other tests in this JVM may have left some, e.g. of the global manager. */
+    private static long epolls() throws Exception {
+        return descriptors().values().stream().filter("[eventpoll]"::equals).count();
     }
 
     private interface Opener {
