@@ -104,7 +104,8 @@ final class FdBytes implements ByteTransport {
     }
 
     private int readDirect(ByteBuffer into) throws IOException {
-        BufferAddress address = BufferAddress.of(lastRead, into);
+        CallState state = CallState.current();
+        BufferAddress address = state.address(into, lastRead);
         if (address != lastRead) {
             lastRead = address;
         }
@@ -116,7 +117,7 @@ final class FdBytes implements ByteTransport {
             // Each read once: were they changed meanwhile, the bytes would still lie within the buffer.
             int position = into.position();
             int asked = Math.max(into.limit() - position, 0);
-            return asked == 0 ? 0 : settle(receive(address.at(position), asked), asked, Bits.READABLE);
+            return asked == 0 ? 0 : settle(receive(state, address.at(position), asked), asked, Bits.READABLE);
         } finally {
             Reference.reachabilityFence(into);
         }
@@ -125,7 +126,7 @@ final class FdBytes implements ByteTransport {
     private int readCopied(ByteBuffer into) throws IOException {
         int asked = Math.min(into.remaining(), Scratch.MAX_BYTES);
         Scratch scratch = Scratch.current(asked);
-        int moved = settle(receive(scratch.address(), asked), asked, Bits.READABLE);
+        int moved = settle(receive(CallState.current(), scratch.address(), asked), asked, Bits.READABLE);
         if (moved > 0) {
             scratch.give(into, into.position(), moved);
         }
@@ -150,7 +151,8 @@ final class FdBytes implements ByteTransport {
     }
 
     private int writeDirect(ByteBuffer from) throws IOException {
-        BufferAddress address = BufferAddress.of(lastWritten, from);
+        CallState state = CallState.current();
+        BufferAddress address = state.address(from, lastWritten);
         if (address != lastWritten) {
             lastWritten = address;
         }
@@ -160,7 +162,7 @@ final class FdBytes implements ByteTransport {
         try {
             int position = from.position();
             int asked = Math.max(from.limit() - position, 0);
-            return asked == 0 ? 0 : settle(send(address.at(position), asked), asked, Bits.WRITABLE);
+            return asked == 0 ? 0 : settle(send(state, address.at(position), asked), asked, Bits.WRITABLE);
         } finally {
             Reference.reachabilityFence(from);
         }
@@ -170,11 +172,10 @@ final class FdBytes implements ByteTransport {
         int asked = Math.min(from.remaining(), Scratch.MAX_BYTES);
         Scratch scratch = Scratch.current(asked);
         scratch.take(from, from.position(), asked);
-        return settle(send(scratch.address(), asked), asked, Bits.WRITABLE);
+        return settle(send(CallState.current(), scratch.address(), asked), asked, Bits.WRITABLE);
     }
 
-    private long receive(long address, int bytes) {
-        CallState state = CallState.current();
+    private long receive(CallState state, long address, int bytes) {
         int fd = descriptor.fd();
         long result;
         do {
@@ -188,8 +189,7 @@ final class FdBytes implements ByteTransport {
         return result;
     }
 
-    private long send(long address, int bytes) {
-        CallState state = CallState.current();
+    private long send(CallState state, long address, int bytes) {
         int fd = descriptor.fd();
         long result;
         do {
@@ -273,7 +273,7 @@ final class FdBytes implements ByteTransport {
             }
             int asked = (int) Math.min(into.byteSize(), Scratch.MAX_BYTES);
             Scratch scratch = Scratch.current(asked);
-            int moved = settle(receive(scratch.address(), asked), asked, Bits.READABLE);
+            int moved = settle(receive(CallState.current(), scratch.address(), asked), asked, Bits.READABLE);
             if (moved > 0) {
                 scratch.give(into, moved);
             }
@@ -297,7 +297,7 @@ final class FdBytes implements ByteTransport {
             int asked = (int) Math.min(from.byteSize(), Scratch.MAX_BYTES);
             Scratch scratch = Scratch.current(asked);
             scratch.take(from, asked);
-            return settle(send(scratch.address(), asked), asked, Bits.WRITABLE);
+            return settle(send(CallState.current(), scratch.address(), asked), asked, Bits.WRITABLE);
         } finally {
             descriptor.release();
         }

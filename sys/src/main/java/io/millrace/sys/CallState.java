@@ -6,6 +6,8 @@ import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where a downcall leaves {@code errno}, and a little scratch memory for its arguments. Not shared between threads at one
@@ -27,6 +29,9 @@ public final class CallState {
 
     private final MemorySegment whole;
 
+    /** The buffer of the thread's last call. A loop moves the bytes of all its connections through one. */
+    private @Nullable BufferAddress recent;
+
     CallState(Arena arena) {
         this.whole = arena.allocate(SCRATCH_OFFSET + SCRATCH_BYTES, 16);
         this.segment = whole.asSlice(0, LAYOUT);
@@ -35,6 +40,21 @@ public final class CallState {
     /** The calling thread's own. */
     public static CallState current() {
         return CURRENT.get();
+    }
+
+    /**
+     * The address of a direct buffer. Of the one that this thread used last it is known here, in memory that is surely near; so a thousand
+     * connections that share a buffer share its entry, too.
+     *
+     * @param last what this call returned for the same connection before; asked if the thread used another buffer since
+     */
+    public BufferAddress address(ByteBuffer buffer, @Nullable BufferAddress last) {
+        BufferAddress known = recent;
+        if (known == null || !known.refersTo(buffer)) {
+            known = BufferAddress.of(last, buffer);
+            recent = known;
+        }
+        return known;
     }
 
     /** The address of {@link #SCRATCH_BYTES} bytes whose content lasts until the thread's next call. */
