@@ -8,9 +8,10 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** mill-6: objects that are used again. */
+@DisplayName("mill-6: objects that are used again")
 class ObjectPoolTest {
     private final AtomicInteger made = new AtomicInteger();
     private final List<Object> log = new ArrayList<>();
