@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class WakeGateLincheckTest {
     @Test
     void theSleeperFindsTheWorkOrTheWakerFindsTheSleeper_mio15() {
-        Race.explore(500, () -> new GateRace() {
+        Race.explore(200, () -> new GateRace() {
             @Override
             protected void longer() {
                 for (int done = work.get(); done < 2; done = work.get()) {
@@ -26,7 +26,7 @@ class WakeGateLincheckTest {
 
     @Test
     void ofTwoWakersOneMakesTheSystemCall_mio15_tip5() {
-        Race.explore(300, () -> new GateRace() {
+        Race.explore(150, () -> new GateRace() {
             {
                 gate.fallAsleep();
             }
