@@ -17,7 +17,7 @@ public record Contest(
         String title,
         String baseline,
         List<Column> columns,
-        List<Contestant> contestants,
+        List<? extends Contestant> contestants,
         List<Target> targets) {
 
     String header(String key) {

@@ -1,7 +1,6 @@
 package io.millrace.bench.runner;
 
 import java.io.IOException;
-import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -18,9 +17,6 @@ import java.util.Map;
 record EchoContestant(
         String name, String command, boolean compiles, Server server, Load load, Workload work, Window window)
         implements Contestant {
-    /** Two windows that differ by less say that nothing is being compiled any more. */
-    private static final double SETTLED = 0.05;
-
     /**
      * Times, in seconds.
      *
@@ -32,25 +28,7 @@ record EchoContestant(
 
     @Override
     public String warmUp() throws IOException, InterruptedException {
-        double last = load.run(server, work, 1, 0).getOrDefault("cpuMicros", 0.0);
-        double change = 1;
-        for (int windows = 2; windows <= window.warmUps; windows++) {
-            double now = load.run(server, work, 1, 0).getOrDefault("cpuMicros", 0.0);
-            change = Math.abs(now - last) / now;
-            last = now;
-            if (change < SETTLED) {
-                return String.format(
-                        Locale.ROOT,
-                        "settled after %d s: the last two windows differ by %.1f %%",
-                        windows,
-                        change * 100);
-            }
-        }
-        return String.format(
-                Locale.ROOT,
-                "not settled after %d s: the last two windows differ by %.1f %%",
-                window.warmUps,
-                change * 100);
+        return WarmUp.until(window.warmUps, () -> load.run(server, work, 1, 0).getOrDefault("cpuMicros", 0.0));
     }
 
     @Override

@@ -40,7 +40,7 @@ record EchoServer(
         for (String transport : List.of("epoll", "io_uring", "nio")) {
             all.add(netty(home, transport, 1));
         }
-        all.add(jvmPeer(home, "java.nio by hand", "NioEcho", 1));
+        all.add(nioByHand(home));
         return all;
     }
 
@@ -58,19 +58,40 @@ record EchoServer(
         return new EchoServer(name, command, Map.of(), loops, false, peers.missing(program));
     }
 
-    /** As shipped: by the launcher, with its flags and the defaults of {@code serve}. */
+    /** Ours, on a backend. */
     static EchoServer millrace(Path home, String backend, int loops, String... more) {
-        List<String> command = new ArrayList<>(List.of(home.resolve("millrace").toString(), "serve", "echo"));
-        command.addAll(List.of("--backend", backend));
-        command.addAll(arguments(loops, more));
+        List<String> arguments = new ArrayList<>(List.of("--backend", backend));
+        arguments.addAll(arguments(loops, more));
+        return launched(home, "Millrace " + backend, "echo", arguments.toArray(String[]::new))
+                .withLoops(loops);
+    }
+
+    /** As shipped: by the launcher, with its flags and the defaults of {@code serve}. */
+    static EchoServer launched(Path home, String name, String service, String... arguments) {
+        List<String> command = new ArrayList<>(List.of(home.resolve("millrace").toString(), "serve", service));
+        command.addAll(List.of(arguments));
         Map<String, String> environment = new LinkedHashMap<>();
         environment.put("JAVA_HOME", System.getProperty("java.home"));
         environment.put("JDK_JAVA_OPTIONS", COLLECTOR);
-        return new EchoServer("Millrace " + backend, command, environment, loops, true, null);
+        return new EchoServer(name, command, environment, 1, true, null);
     }
 
-    static EchoServer netty(Path home, String transport, int loops) {
-        return jvmPeer(home, "Netty " + transport, "NettyEcho", loops, "--transport", transport);
+    static EchoServer netty(Path home, String transport, int loops, String... more) {
+        List<String> all = new ArrayList<>(List.of("--transport", transport));
+        all.addAll(List.of(more));
+        return jvmPeer(home, "Netty " + transport, "NettyEcho", loops, all.toArray(String[]::new));
+    }
+
+    static EchoServer nioByHand(Path home) {
+        return jvmPeer(home, "java.nio by hand", "NioEcho", 1);
+    }
+
+    /** A program of ours with arguments of its own. */
+    static EchoServer java(Path home, String name, String program, String... arguments) {
+        List<String> command = new ArrayList<>(java(home));
+        command.add(program);
+        command.addAll(List.of(arguments));
+        return new EchoServer(name, command, Map.of(), 1, true, null);
     }
 
     private static EchoServer jvmPeer(Path home, String name, String program, int loops, String... more) {
@@ -101,6 +122,10 @@ record EchoServer(
     String shown(Path home) {
         String options = environment.get("JDK_JAVA_OPTIONS");
         return (options == null ? "" : "JDK_JAVA_OPTIONS=" + options + " ") + Tools.shown(home, command);
+    }
+
+    private EchoServer withLoops(int count) {
+        return new EchoServer(name, command, environment, count, compiles, missing);
     }
 
     EchoServer named(String other) {

@@ -2,9 +2,12 @@ package io.millrace.bench.runner;
 
 import io.millrace.bench.runner.EchoContestant.Window;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Random;
 import java.util.Set;
 
 /**
@@ -27,6 +30,11 @@ final class EchoSuite implements Suite {
             Column.shown("p50us", "p50 µs", 0),
             Column.shown("p99us", "p99 µs", 0),
             Column.shown("p999us", "p99.9 µs", 0));
+    private static final List<Column> BULK = List.of(
+            Column.compared("megabytesPerSecond", "MB/s", 0),
+            Column.compared("cpuMicros", "CPU µs/piece", 1),
+            Column.shown("userMicros", "user µs/piece", 1),
+            Column.shown("p99us", "p99 µs", 0));
 
     @Override
     public void run(Session session) throws IOException, InterruptedException {
@@ -50,7 +58,118 @@ final class EchoSuite implements Suite {
         try (Servers started = new Servers(session)) {
             started.start(chosen);
             messages(session, started, load, quick);
+            if (!quick) {
+                bulk(session, started, load);
+            }
         }
+        if (quick) {
+            session.print("left out by --quick: 10,000 connections, bulk, a spinning server, two loops, files");
+        } else {
+            spinning(session, peers, load);
+            loops(session, peers, load);
+            files(session, peers, load);
+        }
+    }
+
+    /** Bytes in flight all the time, in pieces of two sizes. */
+    private static void bulk(Session session, Servers servers, Load load) throws IOException, InterruptedException {
+        Window window = new Window(10, 1, 3);
+        for (int kib : List.of(16, 1_024)) {
+            Workload work = new Workload("stream", kib == 16 ? 16 : 4, kib * 1_024, 1, List.of());
+            session.hold(
+                    new Contest(
+                            "bulk-" + kib,
+                            "bulk echo, " + (kib == 16 ? "16 KiB on 16 connections" : "1 MiB on 4 connections"),
+                            C,
+                            BULK,
+                            servers.contestants(load, work, window),
+                            List.of(Target.atLeast(0.98, "megabytesPerSecond", EPOLL, C))),
+                    session.settings().rounds(3, 10));
+        }
+    }
+
+    /** One connection, one message: what counts is how fast a loop sees it. */
+    private static void spinning(Session session, Native peers, Load load) throws IOException, InterruptedException {
+        Path home = session.settings().home();
+        String spinningC = C + ", spin 100 µs";
+        String spinning = EPOLL + ", spin 100 µs";
+        try (Servers servers = new Servers(session)) {
+            servers.start(List.of(
+                    EchoServer.c(peers, 1, "--spin", "100").named(spinningC),
+                    EchoServer.millrace(home, "epoll", 1, "--spin", "100").named(spinning),
+                    EchoServer.netty(home, "epoll", 1, "--spin", "100").named(NETTY + ", never blocks"),
+                    EchoServer.c(peers, 1),
+                    EchoServer.millrace(home, "epoll", 1),
+                    EchoServer.netty(home, "epoll", 1)));
+            Workload work = new Workload("echo", 1, 64, 1, List.of("--spin", "1000"));
+            session.hold(
+                    new Contest(
+                            "ping-pong",
+                            "echo of 64 B, one connection; the load spins",
+                            spinningC,
+                            List.of(
+                                    Column.compared("p50us", "p50 µs", 1),
+                                    Column.compared("messagesPerSecond", "msgs/s", 0),
+                                    Column.shown("p99us", "p99 µs", 1),
+                                    Column.shown("p999us", "p99.9 µs", 1),
+                                    Column.shown("cpuMicros", "CPU µs/msg", 2)),
+                            servers.contestants(load, work, new Window(15, 1, 3)),
+                            List.of(Target.atMost(1.10, "p50us", spinning, spinningC))),
+                    session.settings().rounds(3, 10));
+        }
+    }
+
+    /** Servers with two loops have a core more than those with one; on a machine with two cores it is the one of the load. */
+    private static void loops(Session session, Native peers, Load load) throws IOException, InterruptedException {
+        Path home = session.settings().home();
+        try (Servers servers = new Servers(session)) {
+            servers.start(List.of(
+                    EchoServer.millrace(home, "epoll", 1),
+                    EchoServer.millrace(home, "epoll", 2).named(EPOLL + ", 2 loops"),
+                    EchoServer.c(peers, 1),
+                    EchoServer.c(peers, 2).named(C + ", 2 loops"),
+                    EchoServer.netty(home, "epoll", 1),
+                    EchoServer.netty(home, "epoll", 2).named(NETTY + ", 2 loops")));
+            session.hold(
+                    new Contest(
+                            "loops",
+                            "echo of 64 B, 1,000 connections, one loop and two",
+                            EPOLL,
+                            COLUMNS,
+                            servers.contestants(load, Workload.echo(1_000), new Window(15, 1, 3)),
+                            List.of(
+                                    Target.atMost(1.05, "cpuMicros", EPOLL + ", 2 loops", EPOLL),
+                                    Target.atMost(1.05, "cpuMicros", C + ", 2 loops", C))),
+                    session.settings().rounds(3, 10));
+        }
+    }
+
+    private static void files(Session session, Native peers, Load load) throws IOException, InterruptedException {
+        Path home = session.settings().home();
+        Path file = Files.write(session.log("file").resolveSibling("file.bin"), content());
+        String sendfile = "C sendfile(2)";
+        String mapped = "Millrace epoll, mapped file";
+        try (Servers servers = new Servers(session)) {
+            servers.start(List.of(
+                    EchoServer.c(peers, 1, "--file", file.toString()).named(sendfile),
+                    EchoServer.java(home, mapped, "io.millrace.bench.FileAnswers", file.toString())));
+            Workload work = new Workload("file", 4, 64, 1, List.of("--file", file.toString()));
+            session.hold(
+                    new Contest(
+                            "file",
+                            "a file of 1 MiB on 4 connections; Millrace has no sendFile yet",
+                            sendfile,
+                            BULK,
+                            servers.contestants(load, work, new Window(10, 1, 3)),
+                            List.of(Target.atLeast(0.98, "megabytesPerSecond", mapped, sendfile))),
+                    session.settings().rounds(3, 10));
+        }
+    }
+
+    private static byte[] content() {
+        byte[] content = new byte[1 << 20];
+        new Random(42).nextBytes(content);
+        return content;
     }
 
     private static void messages(Session session, Servers servers, Load load, boolean quick)

@@ -44,7 +44,7 @@ final class Rounds {
     }
 
     /** Everyone once, beginning with another one in every round. */
-    static List<Contestant> order(List<Contestant> contestants, int round) {
+    static List<Contestant> order(List<? extends Contestant> contestants, int round) {
         List<Contestant> order = new ArrayList<>(contestants);
         Collections.rotate(order, -round);
         return order;

@@ -2,6 +2,10 @@ package io.millrace.bench.runner;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -68,6 +72,36 @@ final class Server implements AutoCloseable {
             while (out.readLine() != null) {}
         } catch (IOException e) {
             // It has ended, and its pipe with it.
+        }
+    }
+
+    /**
+     * Starts a program that does not say when it listens: it does when it takes a connection.
+     *
+     * @param port where it was told to listen
+     */
+    static Server startOn(int port, Children children, List<String> command, Path log)
+            throws IOException, InterruptedException {
+        Files.createDirectories(log.getParent());
+        long begin = System.nanoTime();
+        Process process = children.start(new ProcessBuilder(command)
+                .redirectError(log.toFile())
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD));
+        while (process.isAlive() && System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)) {
+            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                return new Server(children, process, port, command.getLast(), (System.nanoTime() - begin) / 1e6);
+            } catch (ConnectException e) {
+                Thread.sleep(10); // not yet
+            }
+        }
+        children.stop(process);
+        throw new IOException("it took no connection: " + Children.lastLine(log, ""));
+    }
+
+    /** A port that is free now. */
+    static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
         }
     }
 

@@ -37,11 +37,16 @@ final class Servers implements AutoCloseable {
     }
 
     List<Contestant> contestants(Load load, Workload work, Window window) {
+        return contestants(load, work, window, "");
+    }
+
+    /** With something behind their names. */
+    List<Contestant> contestants(Load load, Workload work, Window window, String behind) {
         List<Contestant> contestants = new ArrayList<>();
         for (Running each : running) {
             String shown = each.how.shown(session.settings().home());
-            contestants.add(
-                    new EchoContestant(each.how.name(), shown, each.how.compiles(), each.server, load, work, window));
+            contestants.add(new EchoContestant(
+                    each.how.name() + behind, shown, each.how.compiles(), each.server, load, work, window));
         }
         return contestants;
     }

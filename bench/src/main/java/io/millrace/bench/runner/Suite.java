@@ -12,6 +12,12 @@ public interface Suite {
     static Map<String, Suite> all() {
         Map<String, Suite> suites = new LinkedHashMap<>();
         suites.put("echo", new EchoSuite());
+        suites.put("redis", new RedisSuite());
+        suites.put("timers", JvmSuites::timers);
+        suites.put("channels", JvmSuites::channels);
+        suites.put("tasks", JvmSuites::tasks);
+        suites.put("wakeup", JvmSuites::wakeUp);
+        suites.put("memory", new MemorySuite());
         return suites;
     }
 }

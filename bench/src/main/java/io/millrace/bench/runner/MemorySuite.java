@@ -1,0 +1,284 @@
+package io.millrace.bench.runner;
+
+import io.millrace.bench.runner.EchoContestant.Window;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** What idle connections weigh, what an active one costs among them, and how soon a server listens. */
+final class MemorySuite implements Suite {
+    private static final String C = "raw C epoll";
+    private static final String EPOLL = "Millrace epoll";
+    private static final int MOST_IDLE = 18_000;
+    private static final int FEW_IDLE = 10;
+    private static final int ACTIVE = 50;
+    /** Files that a process needs beside its connections. */
+    private static final int OTHER_FILES = 200;
+
+    @Override
+    public void run(Session session) throws IOException, InterruptedException {
+        Native peers = Native.build(session);
+        int idle = Math.min(session.settings().quick() ? 2_000 : MOST_IDLE, openFiles() - OTHER_FILES - ACTIVE);
+        if (idle < MOST_IDLE) {
+            session.print(String.format(
+                    Locale.ROOT,
+                    "memory: %,d idle connections, not %,d: %s",
+                    idle,
+                    MOST_IDLE,
+                    session.settings().quick() ? "--quick" : "raise the limit of open files (ulimit -Hn)"));
+        }
+        start(session, peers);
+        weight(session, peers, idle);
+        activeAmongIdle(session, peers, idle);
+    }
+
+    /** The hard limit, to which both sides raise theirs. */
+    private static int openFiles() throws IOException {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/self/limits"))) {
+            return lines.filter(line -> line.startsWith("Max open files"))
+                    .map(line -> line.split(" {2,}", -1)[2])
+                    .mapToInt(limit -> limit.equals("unlimited") ? Integer.MAX_VALUE : Integer.parseInt(limit))
+                    .findFirst()
+                    .orElse(1024);
+        }
+    }
+
+    private static List<EchoServer> present(Session session, List<EchoServer> servers) {
+        List<EchoServer> present = new ArrayList<>();
+        for (EchoServer server : servers) {
+            if (server.missing() == null) {
+                present.add(server);
+            } else {
+                session.absent(new Absent(server.name(), server.missing()));
+            }
+        }
+        return present;
+    }
+
+    // ---- Start ----
+
+    private static void start(Session session, Native peers) throws IOException, InterruptedException {
+        Path home = session.settings().home();
+        List<EchoServer> servers = present(
+                session,
+                List.of(
+                        jvm(home),
+                        EchoServer.millrace(home, "epoll", 1).named("./millrace, shell and all"),
+                        EchoServer.netty(home, "epoll", 1),
+                        EchoServer.netty(home, "nio", 1),
+                        EchoServer.nioByHand(home),
+                        EchoServer.c(peers, 1)));
+        List<Contestant> contestants = new ArrayList<>();
+        servers.forEach(server -> contestants.add(new Starting(server, session)));
+        session.hold(
+                new Contest(
+                        "start",
+                        "from the start of the process until it listens, all cores",
+                        EPOLL,
+                        List.of(Column.compared("startMillis", "ms", 0)),
+                        contestants,
+                        List.of(Target.atMost(400, "startMillis", EPOLL))),
+                session.settings().rounds(5, 10));
+    }
+
+    /** What the launcher starts, without the launcher: the time counts from the start of the JVM. */
+    private static EchoServer jvm(Path home) {
+        List<String> command = List.of(
+                Tools.jdk("java"),
+                EchoServer.COLLECTOR,
+                "--enable-native-access=io.millrace.sys",
+                "-p",
+                home.resolve("cli/target/lib").toString(),
+                "-m",
+                "io.millrace.cli/io.millrace.cli.Main",
+                "serve",
+                "echo",
+                "--port",
+                "0",
+                "--loops",
+                "1");
+        return new EchoServer(EPOLL, command, Map.of(), 1, true, null);
+    }
+
+    private record Starting(EchoServer how, Session session) implements Contestant {
+        @Override
+        public String name() {
+            return how.name();
+        }
+
+        @Override
+        public String command() {
+            return how.shown(session.settings().home());
+        }
+
+        @Override
+        public Map<String, Double> measure() throws IOException, InterruptedException {
+            try (Server server =
+                    Server.start(session.children(), how.command(), how.environment(), session.log(how.name()))) {
+                return Map.of("startMillis", server.startMillis());
+            }
+        }
+    }
+
+    // ---- Weight ----
+
+    private static void weight(Session session, Native peers, int idle) throws IOException, InterruptedException {
+        Path home = session.settings().home();
+        List<EchoServer> servers = present(
+                session,
+                List.of(
+                        EchoServer.millrace(home, "epoll", 1),
+                        EchoServer.millrace(home, "poll", 1),
+                        EchoServer.millrace(home, "nio", 1),
+                        EchoServer.netty(home, "epoll", 1),
+                        EchoServer.netty(home, "nio", 1),
+                        EchoServer.nioByHand(home),
+                        EchoServer.c(peers, 1)));
+        List<Contestant> contestants = new ArrayList<>();
+        servers.forEach(server -> contestants.add(new Weighed(server, idle, session)));
+        session.hold(
+                new Contest(
+                        "idle",
+                        String.format(Locale.ROOT, "%,d idle connections: what each weighs in the server", idle),
+                        EPOLL,
+                        List.of(
+                                Column.compared("heapBytes", "heap B", 0),
+                                Column.shown("residentBytes", "resident B", 0),
+                                Column.shown("heapBeforeKiB", "heap before, KiB", 0),
+                                Column.shown("residentBeforeKiB", "resident before, KiB", 0)),
+                        contestants,
+                        List.of(Target.atMost(1024, "heapBytes", EPOLL))),
+                session.settings().rounds(1, 3));
+    }
+
+    /** A fresh server in each round: before and after. */
+    private record Weighed(EchoServer how, int idle, Session session) implements Contestant {
+        @Override
+        public String name() {
+            return how.name();
+        }
+
+        @Override
+        public String command() {
+            return how.shown(session.settings().home());
+        }
+
+        @Override
+        public Map<String, Double> measure() throws IOException, InterruptedException {
+            Map<String, Double> figures = new LinkedHashMap<>();
+            try (Server server = Server.start(
+                    session.children(), Pinning.server(1, how.command()), how.environment(), session.log(how.name()))) {
+                hold(server, 1).close(); // what is made for the first connection is not each one's
+                double heapBefore = heap(server);
+                double residentBefore = resident(server);
+                try (Server holder = hold(server, idle)) {
+                    figures.put("residentBytes", (resident(server) - residentBefore) / idle);
+                    if (how.compiles()) {
+                        figures.put("heapBytes", (heap(server) - heapBefore) / idle);
+                        figures.put("heapBeforeKiB", heapBefore / 1024);
+                    }
+                    figures.put("residentBeforeKiB", residentBefore / 1024);
+                    figures.put("idle", (double) idle);
+                }
+            }
+            return figures;
+        }
+
+        private Server hold(Server server, int count) throws IOException, InterruptedException {
+            List<String> command =
+                    new ArrayList<>(EchoServer.java(session.settings().home()));
+            command.addAll(
+                    List.of(IdleConnections.class.getName(), Integer.toString(server.port()), Integer.toString(count)));
+            return Server.start(session.children(), Pinning.load(command), Map.of(), session.log("idle connections"));
+        }
+
+        /** In use after full collections. */
+        private double heap(Server server) throws IOException, InterruptedException {
+            if (!how.compiles()) {
+                return 0;
+            }
+            jcmd(server, "GC.run");
+            jcmd(server, "GC.run");
+            return used(jcmd(server, "GC.heap_info"));
+        }
+
+        private String jcmd(Server server, String what) throws IOException, InterruptedException {
+            return session.children()
+                    .run("jcmd", session.log("jcmd"), List.of(Tools.jdk("jcmd"), Long.toString(server.pid()), what));
+        }
+
+        private static double resident(Server server) throws IOException {
+            return 1024
+                    * number(
+                            Pattern.compile("VmRSS:\\s*(\\d+) kB"),
+                            Files.readString(Path.of("/proc/" + server.pid() + "/status")));
+        }
+    }
+
+    /** Bytes in use by the generations that jcmd GC.heap_info tells. */
+    static double used(String heapInfo) throws IOException {
+        double kib = 0;
+        Matcher generation =
+                Pattern.compile("(?m)^.*\\btotal \\d+K, used (\\d+)K").matcher(heapInfo);
+        while (generation.find()) {
+            kib += Double.parseDouble(generation.group(1));
+        }
+        if (kib == 0) {
+            throw new IOException("jcmd tells no heap: " + heapInfo.strip());
+        }
+        return kib * 1024;
+    }
+
+    private static double number(Pattern pattern, String text) throws IOException {
+        Matcher matcher = pattern.matcher(text);
+        if (!matcher.find()) {
+            throw new IOException("there is no " + pattern + " in " + text.strip());
+        }
+        return Double.parseDouble(matcher.group(1));
+    }
+
+    // ---- An active one among idle ones ----
+
+    private static void activeAmongIdle(Session session, Native peers, int idle)
+            throws IOException, InterruptedException {
+        Load load = Load.of(session, peers);
+        Path home = session.settings().home();
+        boolean quick = session.settings().quick();
+        Window window = quick ? new Window(3, 0, 2) : new Window(15, 1, 3);
+        String few = String.format(Locale.ROOT, ", %,d idle", FEW_IDLE);
+        String many = String.format(Locale.ROOT, ", %,d idle", idle);
+        try (Servers servers = new Servers(session)) {
+            servers.start(List.of(
+                    EchoServer.millrace(home, "epoll", 1), EchoServer.c(peers, 1), EchoServer.netty(home, "epoll", 1)));
+            List<Contestant> contestants = new ArrayList<>();
+            contestants.addAll(servers.contestants(load, among(FEW_IDLE), window, few));
+            contestants.addAll(servers.contestants(load, among(idle), window, many));
+            session.hold(
+                    new Contest(
+                            "among-idle",
+                            "echo of 64 B on " + ACTIVE + " connections among idle ones",
+                            EPOLL + few,
+                            List.of(
+                                    Column.compared("cpuMicros", "CPU µs/msg", 2),
+                                    Column.shown("userMicros", "user µs/msg", 2),
+                                    Column.shown("messagesPerSecond", "msgs/s", 0)),
+                            contestants,
+                            List.of(
+                                    Target.atMost(1.05, "cpuMicros", EPOLL + many, EPOLL + few),
+                                    Target.atMost(1.05, "cpuMicros", C + many, C + few))),
+                    session.settings().rounds(2, 10));
+        }
+    }
+
+    private static Workload among(int idle) {
+        return new Workload("echo", ACTIVE, 64, 1, List.of("--idle", Integer.toString(idle)));
+    }
+}
