@@ -232,6 +232,7 @@ abstract sealed class Wheel implements AutoCloseable {
 
         Stpe(int capacity) {
             executor.setRemoveOnCancelPolicy(true);
+            executor.prestartCoreThread();
             futures = new Future<?>[capacity];
         }
 

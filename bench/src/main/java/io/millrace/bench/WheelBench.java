@@ -107,15 +107,15 @@ public class WheelBench {
         cpu.cpuNanos = (double) (wheel.cpuNanos() - begin) / BATCH;
     }
 
-    /** As a timeout that every packet pushes back. */
+    /** As timeouts that every packet pushes back, on connections in no order. */
     @Benchmark
     public void moveLater(Live live, Cpu cpu) throws InterruptedException {
         long begin = wheel.cpuNanos();
-        for (int i = 0; i < BATCH; i++) {
+        for (int i = 0; i < LIVE; i++) {
             wheel.move(random.nextInt(LIVE), later += 1_000);
         }
         wheel.settle();
-        cpu.cpuNanos = (double) (wheel.cpuNanos() - begin) / BATCH;
+        cpu.cpuNanos = (double) (wheel.cpuNanos() - begin) / LIVE;
     }
 
     /** A million live ones that all expire. */

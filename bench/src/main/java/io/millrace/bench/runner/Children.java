@@ -4,11 +4,13 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
 /**
  * The processes that were started and have not ended. None of them survives this one: whatever ends it, Ctrl-C included, ends them first: they are asked to, and
@@ -16,6 +18,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class Children implements AutoCloseable {
     private static final long GRACE_MILLIS = 2_000;
+    private static final Pattern EXCEPTION = Pattern.compile("^[\\w.$]+\\.\\w*(Exception|Error)\\b");
 
     private final Set<Process> running = new LinkedHashSet<>();
     private boolean ending;
@@ -67,18 +70,23 @@ final class Children implements AutoCloseable {
         int status = process.waitFor();
         haltIfEnding();
         if (status != 0) {
-            throw new IOException(what + " failed with status " + status + ": " + lastLine(log, out));
+            String reason = reason(log, out);
+            Files.writeString(log, out, StandardOpenOption.APPEND);
+            throw new IOException(what + " failed with status " + status + ": " + reason);
         }
         return out;
     }
 
-    /** The last line that is not empty: programs end with what matters. */
-    static String lastLine(Path log, String otherwise) throws IOException {
-        List<String> lines = new ArrayList<>(otherwise.lines().toList());
+    /** Why a program failed, in one line: its first exception, or else the last thing it said. */
+    static String reason(Path log, String out) throws IOException {
+        List<String> lines = new ArrayList<>(out.lines().toList());
         lines.addAll(Files.readAllLines(log));
-        return lines.reversed().stream()
-                .filter(line -> !line.isBlank())
+        return lines.stream()
+                .filter(line -> EXCEPTION.matcher(line).find())
                 .findFirst()
+                .or(() -> lines.reversed().stream()
+                        .filter(line -> !line.isBlank())
+                        .findFirst())
                 .orElse("it said nothing");
     }
 

@@ -67,9 +67,7 @@ record JmhContestant(String name, List<String> arguments, double operations, Ses
                     figures.put(method + ".p99", (Double) percentiles.get("99.0"));
                 }
                 ((Map<?, ?>) run.get("secondaryMetrics")).forEach((counter, value) -> {
-                    if (((Map<?, ?>) value).get("score") instanceof Double score) {
-                        figures.put(method + "." + counter, score);
-                    }
+                    figures.put(method + "." + counter, median((Map<?, ?>) value));
                 });
             }
         } catch (ClassCastException | NullPointerException | IllegalArgumentException e) {
@@ -79,5 +77,14 @@ record JmhContestant(String name, List<String> arguments, double operations, Ses
             throw new IOException("JMH measured nothing");
         }
         return figures;
+    }
+
+    /** Of the iterations, since the score of a benchmark's own counter is their sum. */
+    private static double median(Map<?, ?> metric) {
+        return Ratio.median(((List<?>) metric.get("rawData"))
+                .stream()
+                        .flatMap(fork -> ((List<?>) fork).stream())
+                        .mapToDouble(iteration -> (Double) iteration)
+                        .toArray());
     }
 }

@@ -59,7 +59,7 @@ final class Server implements AutoCloseable {
                 return new Server(children, process, Integer.parseInt(matcher.group(1)), matcher.group(2), millis);
             }
             children.stop(process);
-            throw new IOException(Children.lastLine(log, line == null ? "" : line));
+            throw new IOException(Children.reason(log, line == null ? "" : line));
         } catch (TimeoutException e) {
             children.stop(process);
             throw new IOException("did not listen within " + PATIENCE_SECONDS + " s", e);
@@ -95,7 +95,7 @@ final class Server implements AutoCloseable {
             }
         }
         children.stop(process);
-        throw new IOException("it took no connection: " + Children.lastLine(log, ""));
+        throw new IOException("it took no connection: " + Children.reason(log, ""));
     }
 
     /** A port that is free now. */

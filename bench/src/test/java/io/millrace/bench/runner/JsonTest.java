@@ -59,4 +59,59 @@ class JsonTest {
         assertThat(Native.absent("built load\nabsent echo_uv: no libuv headers; install: apt install libuv1-dev\n"))
                 .containsExactly(Map.entry("echo_uv", "no libuv headers; install: apt install libuv1-dev"));
     }
+
+    @Test
+    @DisplayName("JMH's scores by method: divided by the threads, percentiles of samples, medians of counters")
+    void jmh() throws IOException {
+        Map<String, Double> figures = JmhContestant.figures("""
+            [{"benchmark": "io.x.Bench.two", "mode": "avgt", "threads": 2, "primaryMetric": {"score": 30.0}, "secondaryMetrics": {}},
+             {"benchmark": "io.x.Bench.woken", "mode": "sample", "threads": 1,
+              "primaryMetric": {"score": 7.0, "scorePercentiles": {"50.0": 6.0, "99.0": 9.0}}, "secondaryMetrics": {}},
+             {"benchmark": "io.x.Bench.fire", "mode": "ss", "threads": 1, "primaryMetric": {"score": 1.0},
+              "secondaryMetrics": {"cpuNanos": {"score": 12.0, "rawData": [[5.0, 3.0, 4.0]]}}}]
+            """);
+        assertThat(figures)
+                .containsEntry("two", 15.0)
+                .containsEntry("woken.p50", 6.0)
+                .containsEntry("woken.p99", 9.0)
+                .containsEntry("fire.cpuNanos", 4.0);
+        assertThatThrownBy(() -> JmhContestant.figures("[]")).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> JmhContestant.figures("[{}]")).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    @DisplayName("redis-benchmark's CSV by the names of its columns; a test that did not run is an error")
+    void redis() throws IOException {
+        String header = "\"test\",\"rps\",\"avg_latency_ms\",\"p50_latency_ms\",\"p99_latency_ms\"\n";
+        String rows = "\"PING_MBULK\",\"1\",\"0\",\"2\",\"3\"\n\"SET\",\"4\",\"0\",\"5\",\"6\"\n"
+                + "\"GET\",\"7.5\",\"0\",\"0.1\",\"0.2\"\n";
+        assertThatThrownBy(() -> RedisSuite.figures(header + rows)).hasMessageContaining("did not run all tests");
+        assertThat(RedisSuite.figures(header + rows + "\"INCR\",\"8\",\"0\",\"0.1\",\"0.2\"\n"))
+                .containsEntry("GET", 7.5)
+                .containsEntry("p50.GET", 0.1)
+                .containsEntry("p99.SET", 6.0);
+    }
+
+    @Test
+    @DisplayName("jcmd's generations are added, its metaspace is not")
+    void heap() throws IOException {
+        assertThat(MemorySuite.used("""
+            4711:
+             DefNew     total 9792K, used 512K [0x1, 0x2, 0x3)
+              eden space 8704K,   0% used [0x1, 0x2, 0x3)
+             Tenured    total 21888K, used 2000K [0x1, 0x2, 0x3)
+              the  space 21888K,   9% used [0x1, 0x2, 0x3)
+             Metaspace       used 9000K, committed 9280K, reserved 1114112K
+            """)).isEqualTo(2512 * 1024);
+        assertThatThrownBy(() -> MemorySuite.used("nothing")).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    void handOver() throws IOException {
+        assertThat(HandOver.figures("millrace execute 22.5 15.5\nmillrace run 50.0 30.0\n"))
+                .containsEntry("execute", 38.0)
+                .containsEntry("execute.producer", 22.5)
+                .containsEntry("run", 80.0);
+        assertThatThrownBy(() -> HandOver.figures("what?")).isInstanceOf(IOException.class);
+    }
 }
