@@ -115,7 +115,7 @@ public final class Main {
         spec.addOption(OptionSpec.builder("--rounds")
                 .paramLabel("N")
                 .type(Integer.class)
-                .description("How often everyone is measured (10; with --quick 3).")
+                .description("How often everyone is measured (mostly 10; with --quick 1 to 5).")
                 .build());
         spec.addOption(OptionSpec.builder("--json")
                 .paramLabel("FILE")

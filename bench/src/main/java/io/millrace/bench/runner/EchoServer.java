@@ -76,10 +76,8 @@ record EchoServer(
         return new EchoServer(name, command, environment, 1, true, null);
     }
 
-    static EchoServer netty(Path home, String transport, int loops, String... more) {
-        List<String> all = new ArrayList<>(List.of("--transport", transport));
-        all.addAll(List.of(more));
-        return jvmPeer(home, "Netty " + transport, "NettyEcho", loops, all.toArray(String[]::new));
+    static EchoServer netty(Path home, String transport, int loops) {
+        return jvmPeer(home, "Netty " + transport, "NettyEcho", loops, "--transport", transport);
     }
 
     static EchoServer nioByHand(Path home) {

@@ -88,7 +88,7 @@ final class EchoSuite implements Suite {
         }
     }
 
-    /** One connection, one message: what counts is how fast a loop sees it. */
+    /** One connection, one message: what counts is how fast a loop sees it. No Netty that spins: it would never stop, and take the core from the others between its turns. */
     private static void spinning(Session session, Native peers, Load load) throws IOException, InterruptedException {
         Path home = session.settings().home();
         String spinningC = C + ", spin 100 µs";
@@ -97,7 +97,6 @@ final class EchoSuite implements Suite {
             servers.start(List.of(
                     EchoServer.c(peers, 1, "--spin", "100").named(spinningC),
                     EchoServer.millrace(home, "epoll", 1, "--spin", "100").named(spinning),
-                    EchoServer.netty(home, "epoll", 1, "--spin", "100").named(NETTY + ", never blocks"),
                     EchoServer.c(peers, 1),
                     EchoServer.millrace(home, "epoll", 1),
                     EchoServer.netty(home, "epoll", 1)));

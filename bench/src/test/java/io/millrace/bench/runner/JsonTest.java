@@ -95,7 +95,7 @@ class JsonTest {
     @Test
     @DisplayName("jcmd's generations are added, its metaspace is not")
     void heap() throws IOException {
-        assertThat(MemorySuite.used("""
+        assertThat(IdleWeight.used("""
             4711:
              DefNew     total 9792K, used 512K [0x1, 0x2, 0x3)
               eden space 8704K,   0% used [0x1, 0x2, 0x3)
@@ -103,7 +103,7 @@ class JsonTest {
               the  space 21888K,   9% used [0x1, 0x2, 0x3)
              Metaspace       used 9000K, committed 9280K, reserved 1114112K
             """)).isEqualTo(2512 * 1024);
-        assertThatThrownBy(() -> MemorySuite.used("nothing")).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> IdleWeight.used("nothing")).isInstanceOf(IOException.class);
     }
 
     @Test

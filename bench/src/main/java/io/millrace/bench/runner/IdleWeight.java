@@ -1,0 +1,103 @@
+package io.millrace.bench.runner;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What idle connections weigh in a server: its heap after full collections and its resident memory, with them less without, divided by their number. A fresh server in every round.
+ *
+ * @param how to start it
+ * @param idle how many connections
+ * @param session where
+ */
+record IdleWeight(EchoServer how, int idle, Session session) implements Contestant {
+    @Override
+    public String name() {
+        return how.name();
+    }
+
+    @Override
+    public String command() {
+        return how.shown(session.settings().home());
+    }
+
+    @Override
+    public Map<String, Double> measure() throws IOException, InterruptedException {
+        Map<String, Double> figures = new LinkedHashMap<>();
+        try (Server server = Server.start(
+                session.children(), Pinning.server(1, how.command()), how.environment(), session.log(how.name()))) {
+            hold(server, 1).close(); // what is made for the first connection is not each one's
+            double heapBefore = heap(server);
+            double residentBefore = resident(server);
+            try (Server holder = hold(server, idle)) {
+                figures.put("residentBytes", (resident(server) - residentBefore) / idle);
+                if (how.compiles()) {
+                    figures.put("heapBytes", (heap(server) - heapBefore) / idle);
+                    figures.put("heapBeforeKiB", heapBefore / 1024);
+                }
+                figures.put("residentBeforeKiB", residentBefore / 1024);
+                figures.put("idle", (double) idle);
+            }
+        }
+        return figures;
+    }
+
+    private Server hold(Server server, int count) throws IOException, InterruptedException {
+        List<String> command =
+                new ArrayList<>(EchoServer.java(session.settings().home()));
+        command.addAll(
+                List.of(IdleConnections.class.getName(), Integer.toString(server.port()), Integer.toString(count)));
+        return Server.start(session.children(), Pinning.load(command), Map.of(), session.log("idle connections"));
+    }
+
+    /** In use after full collections. */
+    private double heap(Server server) throws IOException, InterruptedException {
+        if (!how.compiles()) {
+            return 0;
+        }
+        jcmd(server, "GC.run");
+        jcmd(server, "GC.run");
+        return used(jcmd(server, "GC.heap_info"));
+    }
+
+    private String jcmd(Server server, String what) throws IOException, InterruptedException {
+        return session.children()
+                .run("jcmd", session.log("jcmd"), List.of(Tools.jdk("jcmd"), Long.toString(server.pid()), what));
+    }
+
+    private static double resident(Server server) throws IOException {
+        return 1024
+                * number(
+                        Pattern.compile("VmRSS:\\s*(\\d+) kB"),
+                        Files.readString(Path.of("/proc/" + server.pid() + "/status")));
+    }
+
+    /** Bytes in use by the generations that jcmd GC.heap_info tells. */
+    static double used(String heapInfo) throws IOException {
+        double kib = 0;
+        Matcher generation =
+                Pattern.compile("(?m)^.*\\btotal \\d+K, used (\\d+)K").matcher(heapInfo);
+        while (generation.find()) {
+            kib += Double.parseDouble(generation.group(1));
+        }
+        if (kib == 0) {
+            throw new IOException("jcmd tells no heap: " + heapInfo.strip());
+        }
+        return kib * 1024;
+    }
+
+    private static double number(Pattern pattern, String text) throws IOException {
+        Matcher matcher = pattern.matcher(text);
+        if (!matcher.find()) {
+            throw new IOException("there is no " + pattern + " in " + text.strip());
+        }
+        return Double.parseDouble(matcher.group(1));
+    }
+}

@@ -1,0 +1,30 @@
+package io.millrace.bench.runner;
+
+import java.io.IOException;
+import java.util.Map;
+
+/**
+ * How soon a server listens: started anew in every round, on all cores.
+ *
+ * @param how to start it
+ * @param session where
+ */
+record StartUp(EchoServer how, Session session) implements Contestant {
+    @Override
+    public String name() {
+        return how.name();
+    }
+
+    @Override
+    public String command() {
+        return how.shown(session.settings().home());
+    }
+
+    @Override
+    public Map<String, Double> measure() throws IOException, InterruptedException {
+        try (Server server =
+                Server.start(session.children(), how.command(), how.environment(), session.log(how.name()))) {
+            return Map.of("startMillis", server.startMillis());
+        }
+    }
+}
