@@ -67,7 +67,8 @@ final class MemorySuite implements Suite {
         List<EchoServer> servers = present(
                 session,
                 List.of(
-                        jvm(home),
+                        jvm(home, EPOLL, true),
+                        jvm(home, EPOLL + ", no AOT cache", false),
                         EchoServer.millrace(home, "epoll", 1).named("./millrace, shell and all"),
                         EchoServer.netty(home, "epoll", 1),
                         EchoServer.netty(home, "nio", 1),
@@ -86,23 +87,17 @@ final class MemorySuite implements Suite {
                 session.settings().rounds(5, 10));
     }
 
-    /** What the launcher starts, without the launcher: the time counts from the start of the JVM. */
-    private static EchoServer jvm(Path home) {
-        List<String> command = List.of(
-                Tools.jdk("java"),
-                EchoServer.COLLECTOR,
-                "--enable-native-access=io.millrace.sys",
-                "-p",
-                home.resolve("cli/target/lib").toString(),
-                "-m",
-                "io.millrace.cli/io.millrace.cli.Main",
-                "serve",
-                "echo",
-                "--port",
-                "0",
-                "--loops",
-                "1");
-        return new EchoServer(EPOLL, command, Map.of(), 1, true, null);
+    /** What the launcher starts, without the launcher, so that the time counts from the start of the JVM; with what it wrote down of an earlier start, or without. */
+    private static EchoServer jvm(Path home, String name, boolean cached) {
+        Path cache = home.resolve("cli/target/millrace.aot");
+        List<String> command = new ArrayList<>(List.of(Tools.jdk("java"), EchoServer.COLLECTOR));
+        if (cached && Files.exists(cache)) {
+            command.addAll(List.of("-XX:AOTCache=" + cache, "-Xlog:aot=off,cds=off"));
+        }
+        command.addAll(List.of("--enable-native-access=io.millrace.sys", "-p"));
+        command.addAll(List.of(home.resolve("cli/target/lib").toString(), "-m"));
+        command.addAll(List.of("io.millrace.cli/io.millrace.cli.Main", "serve", "echo", "--port", "0", "--loops", "1"));
+        return new EchoServer(name, command, Map.of(), 1, true, null);
     }
 
     // ---- Weight ----
