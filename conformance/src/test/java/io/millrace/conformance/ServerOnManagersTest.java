@@ -14,6 +14,8 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.Random;
@@ -22,6 +24,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 @DisplayName("grpc-16: servers and clients run on the manager they are given")
 @Timeout(60)
@@ -66,6 +69,25 @@ class ServerOnManagersTest {
     void different() throws Exception {
         try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system())) {
             echoOver(manager);
+        }
+    }
+
+    @Test
+    @DisplayName("a deliberately different one, with files larger than their share of a turn")
+    void filesOnADifferentOne(@TempDir Path directory) throws Exception {
+        byte[] content = new byte[5 << 20];
+        new Random(5).nextBytes(content);
+        Path file = Files.write(directory.resolve("file"), content);
+        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system());
+                TcpServer server = TcpServer.builder().manager(manager).start((connection, data) -> {
+                    connection.sendFile(file);
+                    connection.close();
+                });
+                Socket socket = new Socket(
+                        InetAddress.getLoopbackAddress(), server.address().getPort())) {
+            socket.getOutputStream().write(1);
+            assertThat(Arrays.equals(socket.getInputStream().readAllBytes(), content))
+                    .isTrue();
         }
     }
 

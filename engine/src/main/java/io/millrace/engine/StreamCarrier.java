@@ -3,6 +3,7 @@ package io.millrace.engine;
 import io.millrace.engine.transport.StreamTransport;
 import io.millrace.engine.transport.TransportHandler;
 import io.millrace.net.ByteStream;
+import io.millrace.net.FileSource;
 import io.millrace.net.Io;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Trigger;
@@ -16,7 +17,7 @@ import java.nio.ByteBuffer;
  * <p>It is registered once, for both directions and edges, and never changed in the kernel; what it is not interested in at the moment is masked by fields of
  * its own. A read that got fewer bytes than there was room for has drained the socket, and no second read asks again; unless the kernel said that there is an
  * end or an error, which that short read would have hidden for ever (mill-8). A connection that sends without end is read {@value #READS} times in a turn, and
- * then goes behind the others.
+ * then goes behind the others; so does one that has sent its share of a file, though its socket would take more.
  */
 final class StreamCarrier implements StreamTransport, Owner, Runnable {
     private static final int READS = 16;
@@ -42,6 +43,10 @@ final class StreamCarrier implements StreamTransport, Owner, Runnable {
     private boolean inputEnded;
     /** A send was refused, and the handler waits to be told. */
     private boolean full;
+    /** It is {@code full} only because it has had its share, and is in the run queue to be told so. */
+    private boolean shareTaken;
+    /** How many bytes of files it may still send before it goes behind the others. */
+    private long share = FILE_SHARE;
 
     private boolean closed;
 
@@ -79,6 +84,7 @@ final class StreamCarrier implements StreamTransport, Owner, Runnable {
         if (closed) {
             return;
         }
+        share = FILE_SHARE;
         try {
             if (connecting && !finishConnect()) {
                 return;
@@ -87,8 +93,9 @@ final class StreamCarrier implements StreamTransport, Owner, Runnable {
                 readable = true;
                 ending |= (bits & (Bits.READ_CLOSED | Bits.ERROR)) != 0;
             }
-            if (full && (bits & (Bits.WRITABLE | Bits.WRITE_CLOSED | Bits.ERROR)) != 0) {
+            if (full && (shareTaken || (bits & (Bits.WRITABLE | Bits.WRITE_CLOSED | Bits.ERROR)) != 0)) {
                 full = false;
+                shareTaken = false;
                 handler.writable();
             }
             if (readable) {
@@ -173,6 +180,28 @@ final class StreamCarrier implements StreamTransport, Owner, Runnable {
             }
         }
         return !buffer.hasRemaining();
+    }
+
+    @Override
+    public long sendFile(FileSource file, long position, long count) throws IOException {
+        long moved = 0;
+        while (moved < count && !full) {
+            long sent = share == 0 ? 0 : stream.trySend(file, position + moved, Math.min(count - moved, share));
+            if (sent == Io.WOULD_BLOCK) {
+                full = true;
+            } else if (sent == Io.EOF && moved == 0) {
+                return Io.EOF;
+            } else if (sent <= 0) {
+                // The share, or the end of the file, which the next call will tell.
+                full = true;
+                shareTaken = true;
+                queue();
+            } else {
+                moved += sent;
+                share -= sent;
+            }
+        }
+        return moved;
     }
 
     @Override

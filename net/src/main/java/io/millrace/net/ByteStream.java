@@ -110,6 +110,25 @@ public sealed interface ByteStream extends Io permits TcpStream, UnixStream {
     int tryWrite(MemorySegment from) throws IOException;
 
     /**
+     * Sends bytes of a file, as many as the kernel has room for, and leaves where the file's calls without a position are. If stream and file are of one family the bytes
+     * do not pass through this process (sendfile(2) on Linux); otherwise, and where the file's system cannot do that, they are copied, up to 64 KiB in a call.
+     *
+     * <p>Fewer bytes than asked for say nothing about the stream: only {@link #WOULD_BLOCK} says that it is full, so call on until then. What is not in memory is
+     * fetched from the device while the call lasts.
+     *
+     * @param file open for reading; stays the caller's
+     * @param position in the file, not negative
+     * @param count how many bytes at most, up to 1 GiB in a call; not negative
+     * @return how many bytes; {@link #EOF} if the file has none at the position; or {@link #WOULD_BLOCK}; 0 only if none were asked for
+     * @throws java.nio.channels.ClosedChannelException if the stream or the file is closed
+     * @throws IOException if the connection failed, e.g. was reset, or the output was shut down; or if the file cannot be read, e.g. because it was opened for
+     *     writing only
+     * @throws IllegalArgumentException if the position or the count is negative
+     * @throws IllegalStateException if the stream is not connected yet
+     */
+    long trySend(FileSource file, long position, long count) throws IOException;
+
+    /**
      * Sends no more: the peer reads to the end of the stream. Idempotent.
      *
      * @throws java.nio.channels.ClosedChannelException if the stream is closed

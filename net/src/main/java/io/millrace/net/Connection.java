@@ -91,6 +91,22 @@ final class Connection {
         return bytes.write(from);
     }
 
+    long send(FileSource file, long position, long count) throws IOException {
+        FileSource.requirePosition(position);
+        if (count < 0) {
+            throw new IllegalArgumentException("cannot send " + count + " bytes of " + file + ": not negative, please");
+        }
+        requireConnected("write to");
+        requireOutput();
+        FileTransport from = file.transport();
+        if (count == 0) {
+            requireOpen();
+            from.requireOpen();
+            return 0;
+        }
+        return transport.send(from, position, count);
+    }
+
     private static boolean hasRoom(ByteBuffer[] into, int offset, int length) {
         for (int i = offset; i < offset + length; i++) {
             if (into[i].hasRemaining()) {

@@ -56,6 +56,12 @@ final class FdBytes implements ByteTransport {
 
     private static final int EAGAIN = -Errno.EAGAIN.code();
     private static final int EINTR = -Errno.EINTR.code();
+    private static final int EINVAL = -Errno.EINVAL.code();
+    private static final int ENOSYS = -Errno.ENOSYS.code();
+    private static final int EOVERFLOW = -Errno.EOVERFLOW.code();
+
+    /** The file's system does not give its bytes to sockets: they must be read and written. */
+    static final long NOT_THIS_WAY = -3;
 
     private final Descriptor descriptor;
     private final Kind kind;
@@ -330,6 +336,38 @@ final class FdBytes implements ByteTransport {
             };
         } while (result == EINTR);
         return result;
+    }
+
+    /**
+     * By sendfile(2); a socket. Only would-block says that it is full: a count below what was asked for may come from the file.
+     *
+     * @return as {@link ByteStream#trySend}, or {@link #NOT_THIS_WAY}
+     */
+    long send(FdFile file, long position, long count) throws IOException {
+        int fd = use();
+        try {
+            long result = file.sendTo(fd, position, Math.min(count, Iovecs.MAX_BYTES));
+            if (result > 0) {
+                return result;
+            }
+            if (result == 0 || result == EOVERFLOW) {
+                return Io.EOF;
+            }
+            if (result == EAGAIN) {
+                handle.drained(Bits.WRITABLE);
+                return Io.WOULD_BLOCK;
+            }
+            if (result == EINVAL || result == ENOSYS) {
+                return NOT_THIS_WAY;
+            }
+            ErrnoException failure = new ErrnoException("sendfile", fd, (int) -result);
+            // Both are open, because they are in use, and the socket takes bytes.
+            throw failure.is(Errno.EBADF)
+                    ? new IOException("cannot read from " + file + ": it was opened for writing only", failure)
+                    : failure;
+        } finally {
+            descriptor.release();
+        }
     }
 
     private int use() throws ClosedChannelException {

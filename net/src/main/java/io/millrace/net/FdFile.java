@@ -237,6 +237,27 @@ final class FdFile implements FileTransport {
         }
     }
 
+    /** To a socket of which the caller holds a use: as {@link Files#send}. */
+    long sendTo(int socket, long position, long bytes) throws ClosedChannelException {
+        int fd = use();
+        try {
+            CallState state = CallState.current();
+            long result;
+            do {
+                result = Files.send(state, socket, fd, position, bytes);
+            } while (result == EINTR);
+            return result;
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    @Override
+    public void requireOpen() throws ClosedChannelException {
+        use();
+        descriptor.release();
+    }
+
     private int use() throws ClosedChannelException {
         if (!descriptor.acquire()) {
             throw new ClosedChannelException();

@@ -53,6 +53,17 @@ final class FdStream implements StreamTransport {
     }
 
     @Override
+    public long send(FileTransport file, long position, long count) throws IOException {
+        if (file instanceof FdFile descriptors) {
+            long sent = bytes.send(descriptors, position, count);
+            if (sent != FdBytes.NOT_THIS_WAY) {
+                return sent;
+            }
+        }
+        return FileTransport.copy(file, position, count, bytes);
+    }
+
+    @Override
     public int get(SocketSetting setting) throws IOException {
         int fd = use();
         try {

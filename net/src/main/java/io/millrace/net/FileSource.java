@@ -267,7 +267,11 @@ public final class FileSource implements Io {
         transport.close();
     }
 
-    private static void requirePosition(long position) {
+    FileTransport transport() {
+        return transport;
+    }
+
+    static void requirePosition(long position) {
         if (position < 0) {
             throw new IllegalArgumentException("a position in a file is not negative: " + position);
         }

@@ -1,9 +1,11 @@
 package io.millrace.net;
 
 import io.millrace.poll.Handle;
+import io.millrace.sys.Scratch;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 
 /** What moves the bytes of a file: a descriptor, or a {@code java.nio} channel. Results as in {@link Io}, never would-block. */
 sealed interface FileTransport permits FdFile, NioFile {
@@ -24,5 +26,25 @@ sealed interface FileTransport permits FdFile, NioFile {
 
     void force(boolean metadata) throws IOException;
 
+    void requireOpen() throws ClosedChannelException;
+
     void close();
+
+    /**
+     * Sends bytes of a file where the system has no way of its own. What is read and not taken is read again by the next call: nothing is lost,
+     * because the caller goes on behind what was taken.
+     *
+     * @return how many bytes, end of file, or would-block
+     */
+    static long copy(FileTransport from, long position, long count, ByteTransport to) throws IOException {
+        int asked = (int) Math.min(count, Scratch.MAX_BYTES);
+        Scratch scratch = Scratch.current(asked);
+        try {
+            ByteBuffer view = scratch.view(asked);
+            int read = from.read(view, position);
+            return read == Io.EOF ? Io.EOF : to.write(view.flip());
+        } finally {
+            scratch.clearView();
+        }
+    }
 }

@@ -158,6 +158,17 @@ final class NioBytes implements ByteTransport {
         }
     }
 
+    /** From a file; a socket. */
+    long send(NioFile file, long position, long count) throws IOException {
+        requireOpen();
+        long moved = file.sendTo((WritableByteChannel) channel, position, Math.min(count, Iovecs.MAX_BYTES));
+        if (moved == 0) {
+            handle.drained(Bits.WRITABLE);
+            return Io.WOULD_BLOCK;
+        }
+        return moved;
+    }
+
     /** NIO holds the arena of such a buffer open during its calls. */
     static ByteBuffer view(MemorySegment segment) {
         long bytes = Math.min(segment.byteSize(), Iovecs.MAX_BYTES);

@@ -8,9 +8,11 @@ import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.NonReadableChannelException;
 import java.nio.channels.NonWritableChannelException;
+import java.nio.channels.WritableByteChannel;
 
 /**
  * A file as a {@code java.nio} channel. No selector takes such a channel, and none need be asked: a registration in software that is ready
@@ -104,9 +106,20 @@ final class NioFile implements FileTransport {
         return buffer.isDirect() ? buffer.remaining() : Math.min(buffer.remaining(), Scratch.MAX_BYTES);
     }
 
-    private void requireOpen() throws IOException {
+    /** To a channel that does not block: the count, 0 if that takes nothing now, or end of file. */
+    long sendTo(WritableByteChannel to, long position, long bytes) throws IOException {
+        try {
+            long moved = channel.transferTo(position, bytes, to);
+            return moved == 0 && position >= channel.size() ? Io.EOF : moved;
+        } catch (NonReadableChannelException e) {
+            throw new IOException("cannot read from " + this + ": it was opened for writing only", e);
+        }
+    }
+
+    @Override
+    public void requireOpen() throws ClosedChannelException {
         if (!channel.isOpen()) {
-            throw new java.nio.channels.ClosedChannelException();
+            throw new ClosedChannelException();
         }
     }
 

@@ -37,6 +37,13 @@ final class NioStream implements StreamTransport {
     }
 
     @Override
+    public long send(FileTransport file, long position, long count) throws IOException {
+        return file instanceof NioFile channels
+                ? bytes.send(channels, position, count)
+                : FileTransport.copy(file, position, count, bytes);
+    }
+
+    @Override
     public int get(SocketSetting setting) throws IOException {
         return NioSettings.get(channel, setting);
     }

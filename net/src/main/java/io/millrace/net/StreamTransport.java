@@ -21,6 +21,13 @@ sealed interface StreamTransport extends Settings permits FdStream, NioStream {
 
     void shutdownOutput() throws IOException;
 
+    /**
+     * Sends bytes of a file, at least one of which is asked for.
+     *
+     * @return as {@link ByteStream#trySend}
+     */
+    long send(FileTransport file, long position, long count) throws IOException;
+
     /** Of a TCP connection. */
     InetSocketAddress localAddress() throws IOException;
 }

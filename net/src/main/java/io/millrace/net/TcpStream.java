@@ -128,6 +128,16 @@ public final class TcpStream implements ByteStream {
     }
 
     @Override
+    public long trySend(FileSource file, long position, long count) throws IOException {
+        try {
+            return connection.send(file, position, count);
+        } finally {
+            Reference.reachabilityFence(file);
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    @Override
     public void shutdownOutput() throws IOException {
         try {
             connection.shutdownOutput();

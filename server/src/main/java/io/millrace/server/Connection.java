@@ -1,8 +1,10 @@
 package io.millrace.server;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +17,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Back pressure.</b> While more waits than the high-water mark, the connection is not read, so that a peer that does not read cannot have the queue grow
  * by its requests; when it has fallen to the low one, it is read again and {@link ConnectionHandler#onWritable} is called. Above the limit the connection is closed.
+ *
+ * <p><b>Files.</b> A file goes out in order with the bytes, from the system's memory to the socket without a detour through this process where the system can do that. What waits of it counts for
+ * the water marks, but takes no memory and does not count for the limit. A fast peer gets 1 MiB of it in a turn of the loop, then it is the others' turn.
+ * What the system has not in memory it fetches from the device meanwhile, and the loop waits for it.
  *
  * <p><b>Threads.</b> Any. After close nothing of it is kept.
  */
@@ -59,7 +65,35 @@ public sealed interface Connection permits StreamConnection {
     }
 
     /**
-     * How many bytes wait to be taken by the system.
+     * Sends a file as it is long now: {@link #sendFile(Path, long, long)} of all of it.
+     *
+     * @param file a regular file of the default file system
+     * @return whether it was taken
+     * @throws java.nio.file.NoSuchFileException if there is no such file
+     * @throws java.nio.file.AccessDeniedException if it may not be read
+     * @throws IOException if it cannot be opened otherwise, e.g. because too many files are open
+     */
+    SendResult sendFile(Path file) throws IOException;
+
+    /**
+     * Sends a piece of a file, in order with what else is sent. The file is opened before this returns, and closed when it is sent or the connection is over; meanwhile it may be
+     * deleted, or replaced by renaming another one, without harm. Its bytes are read while they go out: one that is made shorter meanwhile cannot be sent to its end, so the connection is closed, and
+     * {@link ConnectionHandler#onError} told. An empty piece sends nothing.
+     *
+     * @param file a regular file of the default file system
+     * @param position of the first byte
+     * @param count how many bytes
+     * @return whether it was taken; if not, nothing of it is sent
+     * @throws java.nio.file.NoSuchFileException if there is no such file
+     * @throws java.nio.file.AccessDeniedException if it may not be read
+     * @throws java.io.EOFException if the file has not so many bytes from there on
+     * @throws IOException if it cannot be opened otherwise, e.g. because too many files are open
+     * @throws IllegalArgumentException if position or count is negative
+     */
+    SendResult sendFile(Path file, long position, long count) throws IOException;
+
+    /**
+     * How many bytes wait to be taken by the system, those of files included.
      *
      * @return a gauge
      */

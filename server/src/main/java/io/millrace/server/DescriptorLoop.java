@@ -9,6 +9,7 @@ import io.millrace.engine.transport.StreamTransport;
 import io.millrace.engine.transport.TransportHandler;
 import io.millrace.engine.transport.TransportLoop;
 import io.millrace.net.ByteStream;
+import io.millrace.net.FileSource;
 import io.millrace.net.Io;
 import io.millrace.net.Net;
 import io.millrace.net.TcpListener;
@@ -177,6 +178,7 @@ final class DescriptorLoop implements TransportLoop {
         private boolean paused;
         private boolean reading;
         private boolean full;
+        private long share = FILE_SHARE;
         private boolean ended;
         private boolean closed;
 
@@ -270,8 +272,31 @@ final class DescriptorLoop implements TransportLoop {
             return !buffer.hasRemaining();
         }
 
+        @Override
+        public long sendFile(FileSource file, long position, long count) throws IOException {
+            long moved = 0;
+            while (moved < count && !full) {
+                long sent = share == 0 ? 0 : stream.trySend(file, position + moved, Math.min(count - moved, share));
+                if (sent == Io.WOULD_BLOCK) {
+                    full = true;
+                    descriptor.notifyWhenWritable(() -> execute(this::writable));
+                } else if (sent == Io.EOF && moved == 0) {
+                    return Io.EOF;
+                } else if (sent <= 0) {
+                    // The share, or the end of the file, which the next call will tell.
+                    full = true;
+                    execute(this::writable);
+                } else {
+                    moved += sent;
+                    share -= sent;
+                }
+            }
+            return moved;
+        }
+
         private void writable() {
             full = false;
+            share = FILE_SHARE;
             if (!closed) {
                 handler.writable();
             }

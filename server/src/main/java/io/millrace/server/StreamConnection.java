@@ -13,6 +13,7 @@ import java.lang.invoke.VarHandle;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * The transport reads into the loop's buffer and calls {@link #received}; the handler's {@code onData} sees that buffer. What it sends meanwhile is gathered by reference, and when
  * it returns goes to the system in one call, before the buffer is used again. Only what the system refused is copied and waits in the {@link WriteQueue}. What is
- * sent elsewhere is copied, and goes out at the end of the loop's turn.
+ * sent elsewhere is copied, and goes out at the end of the loop's turn. A file has its place in the queue, and its bytes go from the system to the system.
  *
  * <h2>Ending</h2>
  *
@@ -372,6 +373,73 @@ final class StreamConnection implements Connection, TransportHandler {
         }
     }
 
+    @Override
+    public SendResult sendFile(Path file) throws IOException {
+        return openAndSend(file, 0, FileRegion.TO_END);
+    }
+
+    @Override
+    public SendResult sendFile(Path file, long position, long count) throws IOException {
+        if (position < 0 || count < 0) {
+            throw new IllegalArgumentException("cannot send " + count + " bytes of " + file + " from byte " + position
+                    + " on: neither can be negative");
+        }
+        return openAndSend(file, position, count);
+    }
+
+    private SendResult openAndSend(Path file, long position, long count) throws IOException {
+        if (ending || outputEnding) {
+            return SendResult.CLOSED;
+        }
+        FileRegion region = FileRegion.open(loop.net(), file, position, count);
+        boolean handedOn = false;
+        try {
+            if (region.left() <= FileRegion.SMALL) {
+                return send(region.read());
+            }
+            SendResult result = loop.inLoop() && (onLoop || inCallback) ? sendFileHere(region) : handOverFile(region);
+            handedOn = result != SendResult.CLOSED;
+            return result;
+        } finally {
+            if (!handedOn) {
+                region.close();
+            }
+        }
+    }
+
+    private SendResult sendFileHere(FileRegion region) {
+        if (ending || over || outputEnding) {
+            return SendResult.CLOSED;
+        }
+        gatherSingle();
+        queue.addFile(region);
+        if (!inCallback) {
+            flushLater();
+        }
+        return result(queue.bytes());
+    }
+
+    /** As {@link #handOver}; the region is the loop's then, unless the result is CLOSED. */
+    private SendResult handOverFile(FileRegion region) {
+        long size = region.left();
+        SendResult result = result(waiting.addAndGet(size) + queue.bytes());
+        try {
+            loop.execute(() -> {
+                waiting.addAndGet(-size);
+                if (over || outputEnded || lingering) {
+                    region.close();
+                } else {
+                    queue.addFile(region);
+                    flushLater();
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            waiting.addAndGet(-size);
+            return SendResult.CLOSED;
+        }
+        return result;
+    }
+
     private SendResult result(long bytes) {
         if (bytes <= settings.highWater) {
             return SendResult.QUEUED;
@@ -435,9 +503,10 @@ final class StreamConnection implements Connection, TransportHandler {
         if (!empty) {
             watchWrites();
         }
-        if (bytes > settings.limit) {
-            finish(new IOException("closed " + this + ": " + bytes + " bytes wait to be sent, more than the limit of "
-                    + settings.limit + "; the peer does not read, so send less or raise the limit"));
+        if (queue.bufferedBytes() > settings.limit) {
+            finish(new IOException(
+                    "closed " + this + ": " + queue.bufferedBytes() + " bytes wait to be sent, more than the limit of "
+                            + settings.limit + "; the peer does not read, so send less or raise the limit"));
         } else if (bytes > settings.highWater) {
             aboveHigh = true;
             pauseOrResume();

@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a connection has to send, in order: buffers that the system did not take, which are the queue's own, and behind them buffers that were sent during the present
  * callback, which are the user's until it returns. One thread, but for {@link #bytes}.
+ *
+ * <p>Files stand beside the buffers, in a list of their own: each knows how many buffers go before it, counted from the first one ever added. So a queue without files, which
+ * is nearly every one, pays for them with a comparison.
  */
 final class WriteQueue {
     /** How many buffers go to the system in one call. */
@@ -33,17 +36,29 @@ final class WriteQueue {
     private int size;
     /** How many of them, from the head on, are the queue's own. */
     private int owned;
+    /** How many were taken out, ever. */
+    private long taken;
+
+    private @Nullable FileRegion firstFile;
+    private @Nullable FileRegion lastFile;
+    /** Of {@code bytes}, how many are in files. */
+    private long fileBytes;
 
     /** Written by the loop, read by anyone: opaque. */
     private long bytes;
 
     boolean isEmpty() {
-        return size == 0;
+        return size == 0 && firstFile == null;
     }
 
     /** How many bytes are in it. Any thread. */
     long bytes() {
         return (long) BYTES.getOpaque(this);
+    }
+
+    /** Of those, how many take memory. */
+    long bufferedBytes() {
+        return bytes - fileBytes;
     }
 
     /** Adds a buffer that is not the queue's until {@link #own}. */
@@ -58,6 +73,19 @@ final class WriteQueue {
         }
         add(data);
         owned++;
+    }
+
+    /** Adds a piece of a file, not empty, which is the queue's to close. */
+    void addFile(FileRegion region) {
+        region.behind = taken + size;
+        if (lastFile == null) {
+            firstFile = region;
+        } else {
+            lastFile.next = region;
+        }
+        lastFile = region;
+        fileBytes += region.left();
+        BYTES.setOpaque(this, bytes + region.left());
     }
 
     private void add(ByteBuffer data) {
@@ -83,8 +111,18 @@ final class WriteQueue {
     boolean flush(StreamTransport transport) throws IOException {
         @SuppressWarnings("NullAway") // those from the head on are there
         ByteBuffer[] present = buffers;
-        while (size > 0) {
+        while (size > 0 || firstFile != null) {
             int count = Math.min(size, BATCH);
+            FileRegion file = firstFile;
+            if (file != null && file.behind - taken <= count) {
+                count = (int) (file.behind - taken);
+                if (count == 0) {
+                    if (!sendFile(file, transport)) {
+                        return false;
+                    }
+                    continue;
+                }
+            }
             long before = remaining(present, count);
             boolean all = transport.send(present, head, count);
             BYTES.setOpaque(this, bytes - before + remaining(present, count));
@@ -93,6 +131,21 @@ final class WriteQueue {
                 return false;
             }
         }
+        return true;
+    }
+
+    private boolean sendFile(FileRegion region, StreamTransport transport) throws IOException {
+        long sent = region.sendTo(transport);
+        fileBytes -= sent;
+        BYTES.setOpaque(this, bytes - sent);
+        if (region.left() > 0) {
+            return false;
+        }
+        firstFile = region.next;
+        if (firstFile == null) {
+            lastFile = null;
+        }
+        region.close();
         return true;
     }
 
@@ -109,6 +162,7 @@ final class WriteQueue {
         while (size > 0 && !present[head].hasRemaining()) {
             buffers[head++] = null;
             size--;
+            taken++;
             owned = Math.max(0, owned - 1);
         }
         if (size == 0) {
@@ -132,6 +186,12 @@ final class WriteQueue {
     }
 
     void clear() {
+        for (FileRegion file = firstFile; file != null; file = file.next) {
+            file.close();
+        }
+        firstFile = null;
+        lastFile = null;
+        fileBytes = 0;
         buffers = NONE;
         head = 0;
         size = 0;

@@ -29,6 +29,7 @@ public enum Errno {
     EPIPE(32, 32, "the other end is closed"),
     ENAMETOOLONG(36, 63, "name too long"),
     ENOSYS(38, 78, "the kernel has no such call"),
+    EOVERFLOW(75, 84, "larger than the system can count"),
     ENOTSOCK(88, 38, "not a socket"),
     EMSGSIZE(90, 40, "message too long"),
     EPROTOTYPE(91, 41, "wrong type of socket"),

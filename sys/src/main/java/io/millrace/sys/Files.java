@@ -16,7 +16,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.Set;
 
 /**
- * Regular files by descriptor, on Linux: open, size, reads and writes at a position, force.
+ * Regular files by descriptor, on Linux: open, size, reads and writes at a position, to a socket, force.
  *
  * <p>Calls that move bytes return the count or {@code -errno}; the others throw. A method that takes a number is called while a use
  * of its descriptor is held.
@@ -184,6 +184,21 @@ public final class Files {
         }
     }
 
+    /**
+     * Gives a file's bytes, from a position on, to a socket, past this process: the count, 0 at the end of the file, or {@code -errno}. A count
+     * below what was asked for says nothing about the socket; {@code -EAGAIN} does.
+     */
+    public static long send(CallState state, int socket, int file, long position, long bytes) {
+        long offset = state.scratch();
+        Posix.putLong(offset, position);
+        try {
+            return state.longResult(
+                    (long) Sending.SENDFILE.invokeExact(state.segment, (long) socket, (long) file, offset, bytes));
+        } catch (Throwable thrown) {
+            throw Native.unexpected(thrown);
+        }
+    }
+
     /** Waits until what was written is on the device. */
     public static void force(int fd, boolean metadata) throws ErrnoException {
         CallState state = CallState.current();
@@ -215,6 +230,10 @@ public final class Files {
     private static final class SegmentData {
         static final MethodHandle PREAD = Native.linkWithSegment("pread", 4, 1);
         static final MethodHandle PWRITE = Native.linkWithSegment("pwrite", 4, 1);
+    }
+
+    private static final class Sending {
+        static final MethodHandle SENDFILE = Native.link("sendfile", 4);
     }
 
     private static final class Forcing {

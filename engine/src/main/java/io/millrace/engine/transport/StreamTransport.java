@@ -1,10 +1,14 @@
 package io.millrace.engine.transport;
 
+import io.millrace.net.FileSource;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /** One connection, as its owner moves it. On its loop only. */
 public interface StreamTransport {
+    /** How many bytes of files a connection sends before it goes behind the others: one on a fast network must not be served alone. */
+    int FILE_SHARE = 1 << 20;
+
     /**
      * Gives bytes to the system, of several buffers in their order, as many as it takes now; their positions advance. If something is left, {@link
      * TransportHandler#writable} comes.
@@ -25,6 +29,18 @@ public interface StreamTransport {
      * @throws IOException if the connection is broken; the transport is closed
      */
     boolean send(ByteBuffer buffer) throws IOException;
+
+    /**
+     * Gives bytes of a file to the system, as many as it takes now, up to the connection's {@link #FILE_SHARE} of this turn. If it returns fewer than were asked for, {@link
+     * TransportHandler#writable} comes.
+     *
+     * @param file open for reading, the caller's
+     * @param position in the file
+     * @param count how many bytes
+     * @return how many were taken; or {@link io.millrace.net.Io#EOF} if the file has none at the position
+     * @throws IOException if the connection is broken or the file cannot be read
+     */
+    long sendFile(FileSource file, long position, long count) throws IOException;
 
     /** Tells the peer that no more will come. */
     void closeOutput();
