@@ -20,6 +20,15 @@ public record Contest(
         List<? extends Contestant> contestants,
         List<Target> targets) {
 
+    /** If the base line is absent, the first who is there takes its place. */
+    Contest withBaselinePresent() {
+        boolean present =
+                contestants.stream().anyMatch(contestant -> contestant.name().equals(baseline));
+        return present || contestants.isEmpty()
+                ? this
+                : new Contest(id, title, contestants.getFirst().name(), columns, contestants, targets);
+    }
+
     String header(String key) {
         return columns.stream()
                 .filter(column -> column.key().equals(key))

@@ -73,14 +73,18 @@ public final class Session implements AutoCloseable {
         out.println(line);
     }
 
-    Outcome hold(Contest contest, int rounds) throws IOException, InterruptedException {
+    void hold(Contest planned, int rounds) throws IOException, InterruptedException {
+        Contest contest = planned.withBaselinePresent();
+        if (contest.contestants().isEmpty()) {
+            print("not held, since nobody can take part: " + contest.title());
+            return;
+        }
         Outcome outcome = new Rounds(progress::show).run(contest, rounds);
         children.haltIfEnding();
         failed |= outcome.failed();
         report.add(outcome);
         print("");
         print(Table.of(outcome).stripTrailing());
-        return outcome;
     }
 
     @Override

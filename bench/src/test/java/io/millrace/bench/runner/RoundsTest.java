@@ -54,4 +54,13 @@ class RoundsTest {
                 .as("nothing by zero")
                 .isEmpty();
     }
+
+    @Test
+    void theFirstTakesThePlaceOfABaselineThatIsAbsent() {
+        Contest contest = Fixed.contest(new Fixed("a", turns), new Fixed("b", turns));
+        assertThat(contest.withBaselinePresent()).isSameAs(contest);
+        Contest absent =
+                new Contest("id", "title", "nobody", contest.columns(), contest.contestants(), contest.targets());
+        assertThat(absent.withBaselinePresent().baseline()).isEqualTo("a");
+    }
 }
