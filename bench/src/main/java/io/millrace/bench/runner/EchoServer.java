@@ -84,12 +84,9 @@ record EchoServer(
         return jvmPeer(home, "java.nio by hand", "NioEcho", 1);
     }
 
-    /** A program of ours with arguments of its own. */
-    static EchoServer java(Path home, String name, String program, String... arguments) {
-        List<String> command = new ArrayList<>(java(home));
-        command.add(program);
-        command.addAll(List.of(arguments));
-        return new EchoServer(name, command, Map.of(), 1, true, null);
+    /** No echo: answers with a file. */
+    static EchoServer sendFile(Path home, String backend, Path file) {
+        return jvmPeer(home, "Millrace " + backend, "FileServer", 1, "--backend", backend, "--file", file.toString());
     }
 
     private static EchoServer jvmPeer(Path home, String name, String program, int loops, String... more) {
