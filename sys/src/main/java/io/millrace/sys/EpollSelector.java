@@ -264,7 +264,8 @@ final class EpollSelector implements Selector {
         return "epoll selector, " + epoll;
     }
 
-    private static final class Calls {
+    @SuppressWarnings("serial")
+    private static final class Calls extends CompiledApart {
         static final MethodHandle CREATE1 = Native.link("epoll_create1", 1);
         static final MethodHandle CTL = Native.link("epoll_ctl", 4);
         static final MethodHandle WAIT = Native.link("epoll_wait", 4);

@@ -21,10 +21,7 @@ final class Posix {
     /** Linux only. */
     static final short POLLRDHUP = 0x2000;
 
-    private static final MethodHandle READ = Native.link("read", 3);
-    private static final MethodHandle WRITE = Native.link("write", 3);
     private static final MethodHandle CLOSE = Native.link("close", 1);
-    private static final MethodHandle POLL = Native.link("poll", 3);
 
     private static final int F_GETFD = 1;
     private static final int F_SETFD = 2;
@@ -37,19 +34,11 @@ final class Posix {
     private Posix() {}
 
     static long read(CallState state, int fd, long address, long bytes) {
-        try {
-            return state.longResult((long) READ.invokeExact(state.segment, (long) fd, address, bytes));
-        } catch (Throwable thrown) {
-            throw Native.unexpected(thrown);
-        }
+        return Data.read(state, fd, address, bytes);
     }
 
     static long write(CallState state, int fd, long address, long bytes) {
-        try {
-            return state.longResult((long) WRITE.invokeExact(state.segment, (long) fd, address, bytes));
-        } catch (Throwable thrown) {
-            throw Native.unexpected(thrown);
-        }
+        return Data.write(state, fd, address, bytes);
     }
 
     /** As {@link #read(CallState, int, long, long)}, into a user's native segment, which cannot be freed meanwhile. */
@@ -71,21 +60,11 @@ final class Posix {
     }
 
     static long read(CallState state, int fd, Iovecs into) {
-        try {
-            return state.longResult(
-                    (long) Vectors.READV.invokeExact(state.segment, (long) fd, into.array(), (long) into.count()));
-        } catch (Throwable thrown) {
-            throw Native.unexpected(thrown);
-        }
+        return Vectors.read(state, fd, into.array(), into.count());
     }
 
     static long write(CallState state, int fd, Iovecs from) {
-        try {
-            return state.longResult(
-                    (long) Vectors.WRITEV.invokeExact(state.segment, (long) fd, from.array(), (long) from.count()));
-        } catch (Throwable thrown) {
-            throw Native.unexpected(thrown);
-        }
+        return Vectors.write(state, fd, from.array(), from.count());
     }
 
     /** Never retried: after EINTR the number may already be somebody else's. */
@@ -98,11 +77,7 @@ final class Posix {
     }
 
     static int poll(CallState state, long pollfds, int count, int timeoutMillis) {
-        try {
-            return state.result((long) POLL.invokeExact(state.segment, pollfds, (long) count, (long) timeoutMillis));
-        } catch (Throwable thrown) {
-            throw Native.unexpected(thrown);
-        }
+        return Data.poll(state, pollfds, count, timeoutMillis);
     }
 
     /** Whether the number names an open file: 0, or {@code -EBADF}. */
@@ -180,9 +155,58 @@ final class Posix {
         static final MethodHandle WRITE = Native.linkWithSegment("write", 3, 1);
     }
 
-    private static final class Vectors {
+    @SuppressWarnings("serial")
+    private static final class Data extends CompiledApart {
+        static final MethodHandle READ = Native.link("read", 3);
+        static final MethodHandle WRITE = Native.link("write", 3);
+        static final MethodHandle POLL = Native.link("poll", 3);
+
+        static long read(CallState state, int fd, long address, long bytes) {
+            try {
+                return state.longResult((long) READ.invokeExact(state.segment, (long) fd, address, bytes));
+            } catch (Throwable thrown) {
+                throw Native.unexpected(thrown);
+            }
+        }
+
+        static long write(CallState state, int fd, long address, long bytes) {
+            try {
+                return state.longResult((long) WRITE.invokeExact(state.segment, (long) fd, address, bytes));
+            } catch (Throwable thrown) {
+                throw Native.unexpected(thrown);
+            }
+        }
+
+        static int poll(CallState state, long pollfds, int count, int timeoutMillis) {
+            try {
+                return state.result(
+                        (long) POLL.invokeExact(state.segment, pollfds, (long) count, (long) timeoutMillis));
+            } catch (Throwable thrown) {
+                throw Native.unexpected(thrown);
+            }
+        }
+    }
+
+    @SuppressWarnings("serial")
+    private static final class Vectors extends CompiledApart {
         static final MethodHandle READV = Native.link("readv", 3);
         static final MethodHandle WRITEV = Native.link("writev", 3);
+
+        static long read(CallState state, int fd, long iovecs, long count) {
+            try {
+                return state.longResult((long) READV.invokeExact(state.segment, (long) fd, iovecs, count));
+            } catch (Throwable thrown) {
+                throw Native.unexpected(thrown);
+            }
+        }
+
+        static long write(CallState state, int fd, long iovecs, long count) {
+            try {
+                return state.longResult((long) WRITEV.invokeExact(state.segment, (long) fd, iovecs, count));
+            } catch (Throwable thrown) {
+                throw Native.unexpected(thrown);
+            }
+        }
     }
 
     private static final class Fcntl {

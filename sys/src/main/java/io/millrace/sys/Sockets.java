@@ -273,21 +273,12 @@ public final class Sockets {
 
     /** Receives into library or pinned memory: the count, 0 at the end of the stream, or {@code -errno}. */
     public static long receive(CallState state, int fd, long address, long bytes) {
-        try {
-            return state.longResult((long) Data.RECV.invokeExact(state.segment, (long) fd, address, bytes, 0L));
-        } catch (Throwable thrown) {
-            throw Native.unexpected(thrown);
-        }
+        return Data.receive(state, fd, address, bytes);
     }
 
     /** Sends from library or pinned memory: the count, or {@code -errno}. */
     public static long send(CallState state, int fd, long address, long bytes) {
-        try {
-            return state.longResult(
-                    (long) Data.SEND.invokeExact(state.segment, (long) fd, address, bytes, MSG_NOSIGNAL));
-        } catch (Throwable thrown) {
-            throw Native.unexpected(thrown);
-        }
+        return Data.send(state, fd, address, bytes);
     }
 
     /** As {@link #receive(CallState, int, long, long)}, into a user's native segment, which cannot be freed meanwhile. */
@@ -328,20 +319,12 @@ public final class Sockets {
 
     /** The count, or {@code -errno}. */
     static long sendMessage(CallState state, int fd, long header, long flags) {
-        try {
-            return state.longResult((long) Messages.SENDMSG.invokeExact(state.segment, (long) fd, header, flags));
-        } catch (Throwable thrown) {
-            throw Native.unexpected(thrown);
-        }
+        return Messages.send(state, fd, header, flags);
     }
 
     /** The count, or {@code -errno}; the header tells the rest. */
     static long receiveMessage(CallState state, int fd, long header, long flags) {
-        try {
-            return state.longResult((long) Messages.RECVMSG.invokeExact(state.segment, (long) fd, header, flags));
-        } catch (Throwable thrown) {
-            throw Native.unexpected(thrown);
-        }
+        return Messages.receive(state, fd, header, flags);
     }
 
     public static void shutdownInput(int fd) throws ErrnoException {
@@ -433,9 +416,27 @@ public final class Sockets {
         static final MethodHandle GETSOCKNAME = Native.link("getsockname", 3);
     }
 
-    private static final class Data {
+    @SuppressWarnings("serial")
+    private static final class Data extends CompiledApart {
         static final MethodHandle RECV = Native.link("recv", 4);
         static final MethodHandle SEND = Native.link("send", 4);
+
+        static long receive(CallState state, int fd, long address, long bytes) {
+            try {
+                return state.longResult((long) RECV.invokeExact(state.segment, (long) fd, address, bytes, 0L));
+            } catch (Throwable thrown) {
+                throw Native.unexpected(thrown);
+            }
+        }
+
+        static long send(CallState state, int fd, long address, long bytes) {
+            try {
+                return state.longResult(
+                        (long) SEND.invokeExact(state.segment, (long) fd, address, bytes, MSG_NOSIGNAL));
+            } catch (Throwable thrown) {
+                throw Native.unexpected(thrown);
+            }
+        }
     }
 
     private static final class SegmentData {
@@ -443,8 +444,25 @@ public final class Sockets {
         static final MethodHandle SEND = Native.linkWithSegment("send", 4, 1);
     }
 
-    private static final class Messages {
+    @SuppressWarnings("serial")
+    private static final class Messages extends CompiledApart {
         static final MethodHandle RECVMSG = Native.link("recvmsg", 3);
         static final MethodHandle SENDMSG = Native.link("sendmsg", 3);
+
+        static long receive(CallState state, int fd, long header, long flags) {
+            try {
+                return state.longResult((long) RECVMSG.invokeExact(state.segment, (long) fd, header, flags));
+            } catch (Throwable thrown) {
+                throw Native.unexpected(thrown);
+            }
+        }
+
+        static long send(CallState state, int fd, long header, long flags) {
+            try {
+                return state.longResult((long) SENDMSG.invokeExact(state.segment, (long) fd, header, flags));
+            } catch (Throwable thrown) {
+                throw Native.unexpected(thrown);
+            }
+        }
     }
 }
