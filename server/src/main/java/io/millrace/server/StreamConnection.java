@@ -17,7 +17,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code over}: the transport is closed, the owner has forgotten the id, and {@code onDisconnect} is the last call.
  * </ol>
  */
-final class StreamConnection implements Connection, TransportHandler {
+final class StreamConnection implements Connection, TransportHandler, Runnable {
     /** Who has connections: told when one is over, before its handler is. */
     interface Keeper {
         void isOver(StreamConnection connection);
@@ -48,12 +47,14 @@ final class StreamConnection implements Connection, TransportHandler {
 
     private static final VarHandle BYTES_IN;
     private static final VarHandle BYTES_OUT;
+    private static final VarHandle WAITING;
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             BYTES_IN = lookup.findVarHandle(StreamConnection.class, "bytesIn", long.class);
             BYTES_OUT = lookup.findVarHandle(StreamConnection.class, "bytesOut", long.class);
+            WAITING = lookup.findVarHandle(StreamConnection.class, "waiting", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -69,8 +70,6 @@ final class StreamConnection implements Connection, TransportHandler {
     private final Serial callbacks;
     private final ObjectPool<ByteBuffer> buffers;
     private final WriteQueue queue = new WriteQueue();
-    private final Runnable flush = this::flushAtEndOfTurn;
-    private final Runnable tellWritable = this::tellWritable;
     private final InetSocketAddress remote;
     private volatile @Nullable InetSocketAddress local;
 
@@ -84,7 +83,7 @@ final class StreamConnection implements Connection, TransportHandler {
     private volatile boolean owesWritable;
 
     /** Bytes handed over by other threads that have not reached the queue; and those in the queue. */
-    private final AtomicLong waiting = new AtomicLong();
+    private volatile long waiting;
 
     // ---- The loop's ----
     private @Nullable StreamTransport transport;
@@ -353,10 +352,10 @@ final class StreamConnection implements Connection, TransportHandler {
         }
         int size = data.remaining();
         // Before it is handed over: so the flush that sends it knows what was promised.
-        SendResult result = result(waiting.addAndGet(size) + queue.bytes());
+        SendResult result = result(addWaiting(size) + queue.bytes());
         try {
             loop.execute(() -> {
-                waiting.addAndGet(-size);
+                addWaiting(-size);
                 sendShared(data);
             });
         } catch (RejectedExecutionException e) {
@@ -422,10 +421,10 @@ final class StreamConnection implements Connection, TransportHandler {
     /** As {@link #handOver}; the region is the loop's then, unless the result is CLOSED. */
     private SendResult handOverFile(FileRegion region) {
         long size = region.left();
-        SendResult result = result(waiting.addAndGet(size) + queue.bytes());
+        SendResult result = result(addWaiting(size) + queue.bytes());
         try {
             loop.execute(() -> {
-                waiting.addAndGet(-size);
+                addWaiting(-size);
                 if (over || outputEnded || lingering) {
                     region.close();
                 } else {
@@ -434,10 +433,14 @@ final class StreamConnection implements Connection, TransportHandler {
                 }
             });
         } catch (RejectedExecutionException e) {
-            waiting.addAndGet(-size);
+            addWaiting(-size);
             return SendResult.CLOSED;
         }
         return result;
+    }
+
+    private long addWaiting(long bytes) {
+        return (long) WAITING.getAndAdd(this, bytes) + bytes;
     }
 
     private SendResult result(long bytes) {
@@ -451,11 +454,13 @@ final class StreamConnection implements Connection, TransportHandler {
     private void flushLater() {
         if (!flushing) {
             flushing = true;
-            loop.atEndOfTurn(flush);
+            loop.atEndOfTurn(this);
         }
     }
 
-    private void flushAtEndOfTurn() {
+    /** At the end of a turn: what was sent out of a callback goes out. */
+    @Override
+    public void run() {
         flushing = false;
         flush();
     }
@@ -518,7 +523,7 @@ final class StreamConnection implements Connection, TransportHandler {
             if (owesWritable) {
                 owesWritable = false;
                 // Not from here: a handler that sends on would come back here, and deeper each time.
-                loop.atEndOfTurn(tellWritable);
+                loop.atEndOfTurn(this::tellWritable);
             }
         }
     }
@@ -531,7 +536,7 @@ final class StreamConnection implements Connection, TransportHandler {
 
     @Override
     public long queuedBytes() {
-        return waiting.get() + queue.bytes();
+        return waiting + queue.bytes();
     }
 
     // ---- Reading or not ----
