@@ -359,6 +359,7 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
                 sendShared(data);
             });
         } catch (RejectedExecutionException e) {
+            addWaiting(-size);
             return SendResult.CLOSED;
         }
         return result;
