@@ -7,8 +7,6 @@ import io.millrace.poll.Source;
 import io.millrace.sys.Signals;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,9 +44,10 @@ public final class SignalSource implements Source, AutoCloseable {
 
     private final List<String> names;
     private final Signals.@Nullable Listening[] listening;
-    private final AtomicLongArray counts;
-    /** Bit i: signal i came and was not taken. */
-    private final AtomicInteger came = new AtomicInteger();
+    /** Guarded by this. */
+    private final long[] counts;
+    /** Bit i: signal i came and was not taken. Guarded by this. */
+    private int came;
 
     private final Registration registration = new Registration();
     private volatile boolean closed;
@@ -56,7 +55,7 @@ public final class SignalSource implements Source, AutoCloseable {
     private SignalSource(List<String> names) {
         this.names = names;
         this.listening = new Signals.Listening[names.size()];
-        this.counts = new AtomicLongArray(names.size());
+        this.counts = new long[names.size()];
     }
 
     /**
@@ -93,9 +92,10 @@ public final class SignalSource implements Source, AutoCloseable {
         }
     }
 
-    private void arrived(int index) {
-        counts.incrementAndGet(index);
-        came.getAndUpdate(bits -> bits | 1 << index);
+    /** On a thread that the JVM makes for each signal. What came, how often and the readiness change together, or a taker could see half of it. */
+    private synchronized void arrived(int index) {
+        counts[index]++;
+        came |= 1 << index;
         registration.setReadiness(Readiness.READABLE);
     }
 
@@ -109,32 +109,16 @@ public final class SignalSource implements Source, AutoCloseable {
      *
      * @return its name without SIG, or null if none came, or the source is closed
      */
-    public @Nullable String poll() {
-        for (; ; ) {
-            int seen = came.get();
-            if (seen == 0 || closed) {
-                settle();
-                return null;
-            }
-            int bit = Integer.lowestOneBit(seen);
-            if (came.compareAndSet(seen, seen & ~bit)) {
-                if (seen == bit) {
-                    settle();
-                }
-                return names.get(Integer.numberOfTrailingZeros(bit));
-            }
+    public synchronized @Nullable String poll() {
+        if (came == 0 || closed) {
+            return null;
         }
-    }
-
-    /**
-     * Nothing is left to take: not readable, unless a signal came meanwhile. Its handler sets the bit first and the readiness second, so either the look
-     * below sees the bit, or the handler's readiness comes after it was taken away here.
-     */
-    private void settle() {
-        registration.unsetReadiness(Readiness.READABLE);
-        if (came.get() != 0) {
-            registration.setReadiness(Readiness.READABLE);
+        int index = Integer.numberOfTrailingZeros(came);
+        came &= ~(1 << index);
+        if (came == 0) {
+            registration.unsetReadiness(Readiness.READABLE);
         }
+        return names.get(index);
     }
 
     /**
@@ -149,7 +133,9 @@ public final class SignalSource implements Source, AutoCloseable {
         if (index < 0) {
             throw new IllegalArgumentException(this + " does not listen to " + name);
         }
-        return counts.get(index);
+        synchronized (this) {
+            return counts[index];
+        }
     }
 
     /** Listens no longer, and is deregistered; a signal does what it did before. Idempotent, from any thread. */
