@@ -42,6 +42,7 @@ struct connection {
   char *rest;              /* what the socket did not take: rest[from, to) */
   uint32_t from, to;
   uint64_t asked;          /* --file: bytes of requests not yet answered */
+  int file;                /* --file: of the current answer; -1 between answers */
   off_t sent;              /* --file: how much of the current answer is sent */
   struct connection *next; /* of the waiting */
 };
@@ -53,11 +54,21 @@ struct loop {
 };
 
 static long long spin_micros;
-static int file = -1;
+static const char *file_path;
 static off_t file_size;
+
+/* Opened for each answer and asked for its size, as a server does whose files may change. */
+static int open_file(void) {
+  struct stat status;
+  int file = open(file_path, O_RDONLY | O_CLOEXEC);
+  if (file < 0 || fstat(file, &status) != 0) die(2, "cannot read %s: %s", file_path, strerror(errno));
+  if (status.st_size != file_size) die(2, "%s has changed", file_path);
+  return file;
+}
 
 static void close_connection(struct connection *c) {
   close(c->fd);
+  if (c->file >= 0) close(c->file);
   free(c->rest);
   c->fd = -1;
   c->rest = NULL;
@@ -83,12 +94,15 @@ static bool flush(struct connection *c, bool *broken) {
     if (c->from < c->to) return false;
   }
   while (c->asked >= REQUEST) {
-    ssize_t n = sendfile(c->fd, file, &c->sent, (size_t)(file_size - c->sent));
+    if (c->file < 0) c->file = open_file();
+    ssize_t n = sendfile(c->fd, c->file, &c->sent, (size_t)(file_size - c->sent));
     if (n <= 0) {
       *broken = n == 0 || errno != EAGAIN; /* 0: somebody has truncated the file */
       return false;
     }
     if (c->sent < file_size) continue; /* a pipe's worth at a time, until EAGAIN */
+    close(c->file);
+    c->file = -1;
     c->sent = 0;
     c->asked -= REQUEST;
   }
@@ -124,7 +138,7 @@ static void serve(struct loop *l, struct connection *c) {
       return;
     }
     c->unread = n == BUFFER || c->ending;
-    if (file >= 0) {
+    if (file_path != NULL) {
       c->asked += (uint64_t)n;
       continue;
     }
@@ -152,6 +166,7 @@ static void accept_all(struct loop *l) {
     struct connection *c = calloc(1, sizeof *c);
     if (c == NULL) die(2, "out of memory");
     c->fd = fd;
+    c->file = -1;
     struct epoll_event e = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = c};
     if (epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e) != 0) die(2, "epoll_ctl: %s", strerror(errno));
   }
@@ -237,14 +252,6 @@ static struct loop *open_loop(uint16_t *port) {
   return l;
 }
 
-static void open_file(const char *path) {
-  struct stat status;
-  file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0 || fstat(file, &status) != 0) die(2, "cannot read %s: %s", path, strerror(errno));
-  file_size = status.st_size;
-  if (file_size == 0) die(2, "%s is empty", path);
-}
-
 int main(int argc, char **argv) {
   long long wanted_port = 0, loops = 1;
   const char *path = NULL;
@@ -255,7 +262,13 @@ int main(int argc, char **argv) {
                                    {NULL, NULL, NULL}};
   parse_options(argc, argv, options, "echo_epoll [--port P] [--loops N] [--spin MICROS] [--file PATH]");
   if (wanted_port > 65535 || loops < 1 || loops > 64) die(2, "--port is at most 65535, --loops 1 to 64");
-  if (path != NULL) open_file(path);
+  if (path != NULL) {
+    struct stat status;
+    if (stat(path, &status) != 0) die(2, "cannot read %s: %s", path, strerror(errno));
+    if (status.st_size == 0) die(2, "%s is empty", path);
+    file_path = path;
+    file_size = status.st_size;
+  }
   raise_open_files();
   uint16_t port = (uint16_t)wanted_port;
   struct loop *all[64];
