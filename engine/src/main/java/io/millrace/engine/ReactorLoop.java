@@ -9,7 +9,6 @@ import io.millrace.net.TcpListener;
 import io.millrace.net.TcpStream;
 import io.millrace.poll.Clock;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.function.Consumer;
 
 /** A reactor as servers see it. */
@@ -17,8 +16,7 @@ final class ReactorLoop implements TransportLoop {
     final Reactor reactor;
     private final Clock clock;
     private final Net net;
-    /** What connections are read into, one after the other. */
-    private ByteBuffer buffer = ByteBuffer.allocateDirect(0);
+    final LoopBuffer buffer = new LoopBuffer();
 
     ReactorLoop(Reactor reactor, Clock clock) {
         this.reactor = reactor;
@@ -80,14 +78,6 @@ final class ReactorLoop implements TransportLoop {
         Accepting accepting = new Accepting(this, listener, accepted, failed);
         accepting.register();
         return accepting;
-    }
-
-    /** The loop's own buffer, empty, with this much room. The reactor's thread. */
-    ByteBuffer buffer(int size) {
-        if (buffer.capacity() < size) {
-            buffer = ByteBuffer.allocateDirect(size);
-        }
-        return buffer.clear().limit(size);
     }
 
     @Override

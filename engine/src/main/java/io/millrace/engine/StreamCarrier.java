@@ -7,9 +7,12 @@ import io.millrace.net.FileSource;
 import io.millrace.net.Io;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Trigger;
+import io.millrace.poll.internal.OsHandle;
 import io.millrace.sys.Bits;
+import io.millrace.sys.Descriptor;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A connection on a reactor with a readiness backend: the hottest code there is.
@@ -27,6 +30,10 @@ final class StreamCarrier implements StreamTransport, Owner, Runnable {
     private final ByteStream stream;
     private final TransportHandler handler;
     private final int bufferSize;
+    /** The socket's number, of which the registration holds a use; negative if it has none. */
+    private final int fd;
+    /** Who must hear of would-block, if the kernel has no edges of its own. */
+    private final @Nullable OsHandle drained;
 
     /** What has become ready and was not looked at; and whether it is in the run queue for that. */
     private int pending;
@@ -57,6 +64,9 @@ final class StreamCarrier implements StreamTransport, Owner, Runnable {
         this.handler = handler;
         this.bufferSize = bufferSize;
         this.connecting = !stream.isConnected();
+        OsHandle handle = (OsHandle) stream.handle();
+        this.fd = handle.system() instanceof Descriptor descriptor ? descriptor.fd() : -1;
+        this.drained = reactor.emulatesTriggers() ? handle : null;
     }
 
     void register() {
@@ -120,8 +130,8 @@ final class StreamCarrier implements StreamTransport, Owner, Runnable {
             if (paused || closed || inputEnded) {
                 return;
             }
-            ByteBuffer buffer = loop.buffer(bufferSize);
-            int got = stream.tryRead(buffer);
+            ByteBuffer buffer = loop.buffer.cleared(bufferSize);
+            int got = tryRead(buffer);
             if (got == Io.WOULD_BLOCK) {
                 readable = false;
                 return;
@@ -141,6 +151,28 @@ final class StreamCarrier implements StreamTransport, Owner, Runnable {
             }
         }
         queue();
+    }
+
+    private int tryRead(ByteBuffer buffer) throws IOException {
+        if (fd < 0) {
+            return stream.tryRead(buffer);
+        }
+        int got = loop.buffer.receive(fd);
+        if (drained != null && got != Io.EOF && buffer.hasRemaining()) {
+            drained.drained(Bits.READABLE);
+        }
+        return got;
+    }
+
+    private int tryWrite(ByteBuffer buffer) throws IOException {
+        if (fd < 0 || closed || !loop.buffer.is(buffer)) {
+            return stream.tryWrite(buffer);
+        }
+        int sent = loop.buffer.send(fd);
+        if (drained != null && buffer.hasRemaining()) {
+            drained.drained(Bits.WRITABLE);
+        }
+        return sent;
     }
 
     private void fail(IOException cause) {
@@ -175,7 +207,7 @@ final class StreamCarrier implements StreamTransport, Owner, Runnable {
     @Override
     public boolean send(ByteBuffer buffer) throws IOException {
         while (!full && buffer.hasRemaining()) {
-            if (stream.tryWrite(buffer) == Io.WOULD_BLOCK) {
+            if (tryWrite(buffer) == Io.WOULD_BLOCK) {
                 full = true;
             }
         }

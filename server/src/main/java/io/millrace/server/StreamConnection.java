@@ -69,7 +69,9 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
     private final boolean onLoop;
     private final Serial callbacks;
     private final ObjectPool<ByteBuffer> buffers;
-    private final WriteQueue queue = new WriteQueue();
+    /** Made when something has to wait for the first time, which in most connections nothing ever does. */
+    private volatile WriteQueue queue = WriteQueue.NOTHING;
+
     private final InetSocketAddress remote;
     private volatile @Nullable InetSocketAddress local;
 
@@ -306,7 +308,7 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
             return result(queue.bytes());
         }
         if (!inCallback) {
-            queue.addOwned(WriteQueue.copy(data));
+            queue().addOwned(WriteQueue.copy(data));
             flushLater();
         } else if (single == null && queue.isEmpty()) {
             single = data;
@@ -314,7 +316,7 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
             singleTo = data.limit();
         } else {
             gatherSingle();
-            queue.addBorrowed(data.duplicate());
+            queue().addBorrowed(data.duplicate());
         }
         // The position is the caller's to see moved when this returns; the bytes are read when the callback does.
         long size = data.remaining();
@@ -327,7 +329,7 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
         ByteBuffer first = single;
         if (first != null) {
             single = null;
-            queue.addBorrowed(first.duplicate().clear().limit(singleTo).position(singleFrom));
+            queue().addBorrowed(first.duplicate().clear().limit(singleTo).position(singleFrom));
         }
     }
 
@@ -339,7 +341,7 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
         boolean all = to.send(data);
         BYTES_OUT.setOpaque(this, bytesOut + data.position() - singleFrom);
         if (!all) {
-            queue.addOwned(WriteQueue.copy(data));
+            queue().addOwned(WriteQueue.copy(data));
         }
         data.clear().limit(limit).position(position);
         return all;
@@ -368,7 +370,7 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
     /** On the loop: bytes that nobody changes any more. */
     void sendShared(ByteBuffer data) {
         if (!over && !outputEnded) {
-            queue.addOwned(data);
+            queue().addOwned(data);
             flushLater();
         }
     }
@@ -412,7 +414,7 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
             return SendResult.CLOSED;
         }
         gatherSingle();
-        queue.addFile(region);
+        queue().addFile(region);
         if (!inCallback) {
             flushLater();
         }
@@ -429,7 +431,7 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
                 if (over || outputEnded || lingering) {
                     region.close();
                 } else {
-                    queue.addFile(region);
+                    queue().addFile(region);
                     flushLater();
                 }
             });
@@ -438,6 +440,17 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
             return SendResult.CLOSED;
         }
         return result;
+    }
+
+    /** On the loop: the queue, to put something in. */
+    @SuppressWarnings("ReferenceEquality") // identity is what is meant
+    private WriteQueue queue() {
+        WriteQueue own = queue;
+        if (own == WriteQueue.NOTHING) {
+            own = new WriteQueue();
+            queue = own;
+        }
+        return own;
     }
 
     private long addWaiting(long bytes) {
@@ -641,7 +654,9 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
         } else {
             stream.close();
         }
-        queue.clear();
+        if (!queue.isEmpty()) {
+            queue.clear();
+        }
         single = null;
         cancel(idleAlarm);
         cancel(writeAlarm);

@@ -21,6 +21,9 @@ final class WriteQueue {
 
     private static final ByteBuffer[] NONE = {};
 
+    /** A queue that nothing is ever put into: that of every connection that has had nothing to wait for. */
+    static final WriteQueue NOTHING = new WriteQueue();
+
     private static final VarHandle BYTES;
 
     static {

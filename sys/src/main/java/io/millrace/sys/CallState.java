@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Where a downcall leaves {@code errno}, and a little scratch memory for its arguments. Not shared between threads at one
- * time: a selector owns one for its waiting thread, everything else uses {@link #current()}.
+ * time: a selector owns one for its waiting thread, a loop owns one, everything else uses {@link #current()}.
  *
  * <p>Its memory is freed by the garbage collector: a segment of a shared arena would be counted in and out of use on every call.
  */
@@ -35,6 +35,11 @@ public final class CallState {
     CallState(Arena arena) {
         this.whole = arena.allocate(SCRATCH_OFFSET + SCRATCH_BYTES, 16);
         this.segment = whole.asSlice(0, LAYOUT);
+    }
+
+    /** One for a loop, whose calls are made by one thread at a time. */
+    public static CallState forLoop() {
+        return new CallState(Arena.ofAuto());
     }
 
     /** The calling thread's own. */
