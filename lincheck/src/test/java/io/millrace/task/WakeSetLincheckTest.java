@@ -68,8 +68,8 @@ public class WakeSetLincheckTest {
                 .actorsPerThread(3)
                 .actorsBefore(1)
                 .actorsAfter(4)
-                .iterations(30)
-                .invocationsPerIteration(Effort.times(150))
+                .iterations(20)
+                .invocationsPerIteration(Effort.times(120))
                 .checkObstructionFreedom(false)
                 .check(WakeSetLincheckTest.class);
     }

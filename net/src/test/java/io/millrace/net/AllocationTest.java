@@ -11,6 +11,7 @@ import java.lang.invoke.MethodType;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -19,6 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Reads and writes allocate nothing once they are compiled, with heap and direct buffers mixed. */
 @ParameterizedClass
 @EnumSource(Rig.Backend.class)
+@Tag("compiled")
 class AllocationTest {
     private static final int CALLS = 2_000;
 
