@@ -98,8 +98,11 @@ record Options(
                 .manager(on)
                 .address(address)
                 .dispatch(dispatch, workers == null ? cores : workers)
-                .bufferSize(buffer == null ? bufferOtherwise : buffer)
                 .idleTimeout(idle);
+        int readSize = buffer == null ? bufferOtherwise : buffer;
+        if (readSize > 0) {
+            builder.bufferSize(readSize);
+        }
         if (maxConnections != null) {
             builder.maxConnections(maxConnections);
         }

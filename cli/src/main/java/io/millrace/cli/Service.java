@@ -15,9 +15,9 @@ interface Service {
         return Runtime.getRuntime().availableProcessors();
     }
 
-    /** How many bytes it reads at once unless the user says otherwise. */
+    /** How many bytes it reads at once unless the user says otherwise; 0 for what servers do by default. */
     default int buffer() {
-        return 8 * 1024;
+        return 0;
     }
 
     /** Its own wishes, e.g. how much may wait for a slow reader. */

@@ -67,6 +67,11 @@ final class ReactorLoop implements TransportLoop {
     }
 
     @Override
+    public boolean sharesBuffer() {
+        return true;
+    }
+
+    @Override
     public StreamTransport attach(ByteStream stream, TransportHandler handler, int bufferSize) {
         StreamCarrier carrier = new StreamCarrier(this, stream, handler, bufferSize);
         carrier.register();

@@ -24,7 +24,7 @@ sealed interface Callbacks extends AutoCloseable {
     void close();
 
     static Callbacks of(String name, ServerSettings settings) {
-        ObjectPool<ByteBuffer> buffers = ObjectPool.ofBuffers(settings.bufferSize, false);
+        ObjectPool<ByteBuffer> buffers = ObjectPool.ofBuffers(settings.bufferSize(false), false);
         return switch (settings.dispatch) {
             case LOOP -> new OnLoop(buffers);
             case POOL -> new OnThreads(pool(name, settings.workers), buffers);

@@ -114,6 +114,11 @@ final class DescriptorLoop implements TransportLoop {
     }
 
     @Override
+    public boolean sharesBuffer() {
+        return false;
+    }
+
+    @Override
     public StreamTransport attach(ByteStream stream, TransportHandler handler, int bufferSize) {
         Carrier carrier = new Carrier(stream, handler, bufferSize);
         carrier.start();

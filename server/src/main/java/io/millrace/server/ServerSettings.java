@@ -12,7 +12,14 @@ import org.jspecify.annotations.Nullable;
 final class ServerSettings {
     static final int MAX_BUFFER = 1 << 24;
 
-    int bufferSize = 8_192;
+    /** How many bytes a connection reads at most: into the buffer that all connections of a loop share, which costs one of them nothing. */
+    private static final int SHARED_BUFFER = 64 * 1024;
+    /** The same into a buffer of its own, or to be copied to where callbacks run. */
+    private static final int OWN_BUFFER = 8 * 1024;
+
+    /** 0 if nobody has said. */
+    private int bufferSize;
+
     long lowWater = 32 * 1024;
     long highWater = 64 * 1024;
     long limit = 64L * 1024 * 1024;
@@ -25,6 +32,11 @@ final class ServerSettings {
 
     void bufferSize(int bytes) {
         this.bufferSize = inRange("the buffer size", bytes, 1, MAX_BUFFER);
+    }
+
+    /** How many bytes {@code onData} gets at most. */
+    int bufferSize(boolean shared) {
+        return bufferSize > 0 ? bufferSize : shared ? SHARED_BUFFER : OWN_BUFFER;
     }
 
     void waterMarks(long low, long high, long most) {

@@ -142,7 +142,7 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
     void open() {
         lastActivity = loop.now();
         lastReceived = lastActivity - LINGER_NANOS;
-        transport = loop.attach(stream, this, settings.bufferSize);
+        transport = loop.attach(stream, this, settings.bufferSize(onLoop && loop.sharesBuffer()));
         if (stream.isConnected()) {
             connected();
         }
@@ -556,7 +556,7 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
     // ---- Reading or not ----
 
     private void pauseOrResume() {
-        pausedByBacklog = backlog > 4L * settings.bufferSize;
+        pausedByBacklog = backlog > 4L * settings.bufferSize(false);
         StreamTransport to = transport;
         if (to == null || lingering) {
             return;

@@ -222,7 +222,7 @@ public final class TcpClient implements AutoCloseable {
         /**
          * As {@link TcpServer.Builder#bufferSize}.
          *
-         * @param bytes 8,192 by default
+         * @param bytes as there by default
          * @return this
          */
         public Builder bufferSize(int bytes) {

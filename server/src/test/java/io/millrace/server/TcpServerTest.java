@@ -182,7 +182,7 @@ class TcpServerTest {
         byte[] sent = new byte[size];
         new Random(8).nextBytes(sent);
         CompletableFuture<Connection> connected = new CompletableFuture<>();
-        try (TcpServer server = on(backend, 1).start(new ConnectionHandler() {
+        try (TcpServer server = on(backend, 1).bufferSize(8 * 1024).start(new ConnectionHandler() {
                     @Override
                     public void onConnect(Connection connection) {
                         connected.complete(connection);

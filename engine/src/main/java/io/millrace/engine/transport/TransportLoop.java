@@ -64,6 +64,13 @@ public interface TransportLoop extends Executor {
     void atEndOfTurn(Runnable what);
 
     /**
+     * Whether all its connections are read into one buffer, so that a large one costs none of them anything.
+     *
+     * @return false if each has its own
+     */
+    boolean sharesBuffer();
+
+    /**
      * Carries a connection from now on. On the loop only. Nothing is told before this returns.
      *
      * @param stream connected, or being connected
