@@ -29,7 +29,7 @@ final class LoopBuffer {
     ByteBuffer cleared(int size) {
         if (buffer.capacity() < size) {
             buffer = ByteBuffer.allocateDirect(size);
-            address = BufferAddress.of(null, buffer).at(0);
+            address = BufferAddress.ofOwn(buffer);
         }
         return buffer.clear().limit(size);
     }

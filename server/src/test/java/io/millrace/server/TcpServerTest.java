@@ -15,6 +15,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -208,6 +209,43 @@ class TcpServerTest {
             writer.join();
             // The high-water mark, and what one read can add to it.
             assertThat(most).isLessThanOrEqualTo(64 * 1024 + 8 * 1024);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"LOOP", "POOL"})
+    @DisplayName(
+            "mill-10: by default a loop reads more than 8 KiB at once, and what is copied to other threads is 8 KiB")
+    void defaultBuffer(Dispatch mode) throws Exception {
+        CompletableFuture<Connection> connected = new CompletableFuture<>();
+        CompletableFuture<Integer> first = new CompletableFuture<>();
+        try (TcpServer server = on("epoll", 1).dispatch(mode, 1).start(new ConnectionHandler() {
+                    @Override
+                    public void onConnect(Connection connection) {
+                        connection.pauseReads();
+                        connected.complete(connection);
+                    }
+
+                    @Override
+                    public void onData(Connection connection, ByteBuffer data) {
+                        first.complete(data.remaining());
+                    }
+                });
+                SocketChannel client = SocketChannel.open(server.address())) {
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            client.configureBlocking(false);
+            ByteBuffer bytes = ByteBuffer.allocate(32 << 10);
+            while (client.write(bytes) > 0) {
+                bytes.clear(); // until nothing more fits: far more than one read waits then
+            }
+
+            connection.resumeReads();
+
+            if (mode == Dispatch.LOOP) {
+                assertThat(first.get(10, TimeUnit.SECONDS)).isBetween(8_193, 65_536);
+            } else {
+                assertThat(first.get(10, TimeUnit.SECONDS)).isEqualTo(8_192);
+            }
         }
     }
 

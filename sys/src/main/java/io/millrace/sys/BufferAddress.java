@@ -51,6 +51,11 @@ public final class BufferAddress extends WeakReference<ByteBuffer> {
         return new BufferAddress(buffer, Lasting.is(whole.scope()) ? whole.address() : 0);
     }
 
+    /** The address of index 0 of a direct buffer that its owner allocated and keeps: its bytes stay where they are. */
+    public static long ofOwn(ByteBuffer buffer) {
+        return MemorySegment.ofBuffer(buffer.duplicate().clear()).address();
+    }
+
     /** Whether the bytes stay where they are as long as the buffer is reachable; if not, they must be copied. */
     public boolean isLasting() {
         return base != 0;
