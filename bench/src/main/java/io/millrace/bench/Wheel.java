@@ -27,6 +27,7 @@ abstract sealed class Wheel implements AutoCloseable {
             case "nettyWheel" -> new Netty(capacity);
             case "stpe" -> new Stpe(capacity);
             case "agrona" -> new Agrona(capacity);
+            case "bare" -> new Bare(capacity);
             default -> throw new IllegalArgumentException(name);
         };
     }
@@ -146,6 +147,68 @@ abstract sealed class Wheel implements AutoCloseable {
                 while (wheel.poll(now, handler, Integer.MAX_VALUE) > 0 || wheel.currentTickTime() <= now) {
                     // goes on to the next tick
                 }
+            }
+            require(count, expired);
+        }
+    }
+
+    /**
+     * The least that can be called a wheel: a deadline for each number and a list of numbers for each slot. No order within a tick, no values, no keys, no level above. It is
+     * there to show what the memory alone costs on this machine.
+     */
+    static final class Bare extends Wheel {
+        private static final long TICK = 1_000_000;
+        private static final int MASK = SLOTS - 1;
+
+        private final long[] deadlines;
+        private final int[][] lists = new int[SLOTS][4];
+        private final int[] sizes = new int[SLOTS];
+        private long now;
+
+        Bare(int capacity) {
+            deadlines = new long[capacity];
+            Arrays.fill(deadlines, Long.MAX_VALUE);
+        }
+
+        @Override
+        void insert(int id, long delayNanos) {
+            deadlines[id] = now + delayNanos;
+            int slot = (int) (deadlines[id] / TICK + 1) & MASK;
+            int size = sizes[slot];
+            if (size == lists[slot].length) {
+                lists[slot] = Arrays.copyOf(lists[slot], size * 2);
+            }
+            lists[slot][size] = id;
+            sizes[slot] = size + 1;
+        }
+
+        @Override
+        void cancel(int id) {
+            deadlines[id] = Long.MAX_VALUE;
+        }
+
+        @Override
+        void move(int id, long delayNanos) {
+            deadlines[id] = now + delayNanos;
+        }
+
+        @Override
+        void expire(int count) {
+            int expired = 0;
+            for (long end = now + 2_100_000_000L; now <= end; now += TICK) {
+                int slot = (int) (now / TICK) & MASK;
+                int[] list = lists[slot];
+                int size = sizes[slot];
+                int stay = 0;
+                for (int i = 0; i < size; i++) {
+                    if (deadlines[list[i]] <= now) {
+                        deadlines[list[i]] = Long.MAX_VALUE;
+                        expired++;
+                    } else if (deadlines[list[i]] != Long.MAX_VALUE) {
+                        list[stay++] = list[i];
+                    }
+                }
+                sizes[slot] = stay;
             }
             require(count, expired);
         }

@@ -43,7 +43,7 @@ public class WheelBench {
     private static final int BATCH = 200_000;
     private static final long SECOND = 1_000_000_000L;
 
-    @Param({"millrace", "nettyWheel", "stpe", "agrona"})
+    @Param({"millrace", "nettyWheel", "stpe", "agrona", "bare"})
     public String peer;
 
     private Wheel wheel;

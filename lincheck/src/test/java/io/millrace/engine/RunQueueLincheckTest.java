@@ -29,7 +29,7 @@ class RunQueueLincheckTest {
 
     @Test
     void anOfferThatAddsAChunkDuringCloseIsTakenOrRefused_grpc18() {
-        Race.explore(80, () -> new CloseRace() {
+        Race.explore(40, () -> new CloseRace() {
             {
                 queue.offer(this);
             }
@@ -53,7 +53,7 @@ class RunQueueLincheckTest {
 
     @Test
     void twoOffersOfOneTaskDuringCloseAreCountedApart_grpc18() {
-        Race.explore(120, () -> new CloseRaceOfThree() {
+        Race.explore(60, () -> new CloseRaceOfThree() {
             @Override
             protected void longer() {
                 taken = queue.close();

@@ -138,14 +138,18 @@ public final class Events implements Iterable<Event> {
 
     /** Reads {@code token} and {@code readiness} of an event as they are now; false if there is nothing to tell any more. */
     private boolean resolve(int at) {
-        Node node = poll == null ? null : poll.node(keys[at]);
+        Poll from = poll;
+        Node node = from == null ? null : from.node(keys[at]);
         Terms terms = node == null ? null : node.terms;
-        if (node == null || terms == null) {
+        if (from == null || node == null || terms == null) {
             return false;
         }
         owner = node.owner;
         token = terms.token();
         readiness = terms.visible(ready[at]);
+        if (readiness == 0) {
+            from.invisible(node, terms, ready[at]);
+        }
         return readiness != 0;
     }
 

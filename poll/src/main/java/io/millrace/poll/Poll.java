@@ -263,7 +263,7 @@ public final class Poll implements AutoCloseable {
         long wait = queue.isDrained() ? Math.min(left, untilTimer) : 0;
         int kernelRoom = events.capacity() - softShare(events);
         if (kernelRoom > 0) {
-            readKernel(events, await(wait, kernelRoom, work));
+            readKernel(events, await(wait, kernelRoom, work), work != null);
         }
         if (wait != 0) {
             takeSoftware();
@@ -271,7 +271,7 @@ public final class Poll implements AutoCloseable {
         readSoftware(events);
         if (kernelRoom == 0 && events.isEmpty()) {
             // All that software had was outside its interest: the only place is the kernel's after all.
-            readKernel(events, await(0, events.capacity(), work));
+            readKernel(events, await(0, events.capacity(), work), work != null);
         }
     }
 
@@ -296,19 +296,34 @@ public final class Poll implements AutoCloseable {
         }
     }
 
-    private void readKernel(Events events, int found) {
+    /** A loop skips what is invisible when it comes to it; whoever called {@link #poll} goes on waiting instead (mio-28). */
+    private void readKernel(Events events, int found, boolean isLoop) {
         for (int i = 0; i < found; i++) {
             long key = selector.key(i);
-            if (registry.node(key) instanceof OsNode node) {
-                int ready = selector.readiness(i);
-                Terms terms = node.terms;
-                if (terms != null && terms.visible(ready) != 0) {
-                    events.add(key, ready);
-                } else if (terms != null && terms.trigger() == Bits.LEVEL && (ready & Bits.WRITE_CLOSED) != 0) {
-                    // A hang-up comes unasked. Anything else outside the interest is an event of former terms.
-                    registry.mute(node, terms);
-                }
+            int ready = selector.readiness(i);
+            if (isLoop || isVisible(key, ready)) {
+                events.add(key, ready);
             }
+        }
+    }
+
+    private boolean isVisible(long key, int ready) {
+        Node node = registry.node(key);
+        Terms terms = node == null ? null : node.terms;
+        if (node == null || terms == null) {
+            return false;
+        }
+        if (terms.visible(ready) != 0) {
+            return true;
+        }
+        invisible(node, terms, ready);
+        return false;
+    }
+
+    /** A hang-up comes unasked, and a level one for ever. Anything else outside the interest is an event of former terms. */
+    void invisible(Node node, Terms terms, int ready) {
+        if (node instanceof OsNode os && terms.trigger() == Bits.LEVEL && (ready & Bits.WRITE_CLOSED) != 0) {
+            registry.mute(os, terms);
         }
     }
 
@@ -573,6 +588,9 @@ public final class Poll implements AutoCloseable {
 
     /** What an event loop sees of it. */
     private static final class Loop extends LoopAccess {
+        /** Those of nearly all that loops register, so that these need not be fetched for each event apart. An edge never needs new ones to come to life. */
+        private static final Terms USUAL = Terms.of(0, Interest.READ_WRITE, Trigger.EDGE);
+
         @Override
         public int pollOnce(Poll poll, Events events, long timeoutNanos, PendingWork work) {
             poll.enter();
@@ -598,7 +616,8 @@ public final class Poll implements AutoCloseable {
 
         @Override
         public void register(Poll poll, Source source, long token, Object owner, Interest interest, Trigger trigger) {
-            poll.registry.register(source.handle(), Terms.of(token, interest, trigger), owner);
+            Terms terms = Terms.of(token, interest, trigger);
+            poll.registry.register(source.handle(), terms.equals(USUAL) ? USUAL : terms, owner);
         }
 
         @Override

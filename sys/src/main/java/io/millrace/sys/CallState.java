@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Its memory is freed by the garbage collector: a segment of a shared arena would be counted in and out of use on every call.
  */
 public final class CallState {
-    /** Room for a sockaddr_un, the largest argument that we build. */
-    static final int SCRATCH_BYTES = 256;
+    /** Room for a struct statx and an empty path, the largest arguments that we build. */
+    static final int SCRATCH_BYTES = 272;
 
     private static final StructLayout LAYOUT = Linker.Option.captureStateLayout();
     private static final long ERRNO = LAYOUT.byteOffset(PathElement.groupElement("errno"));

@@ -2,7 +2,6 @@ package io.millrace.sys;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
@@ -104,17 +103,15 @@ public final class Fds {
 
     /** What the number stands for. */
     public static Kind kind(int fd) throws ErrnoException {
-        CallState state = CallState.current();
-        Downcall.check("fcntl(F_GETFD)", fd, Posix.probe(state, fd));
         if (Os.current() != Os.LINUX) {
-            return socketKind(state, fd);
+            return unknownKind(fd);
         }
         Status status;
         try {
             status = status(fd);
         } catch (ErrnoException e) {
             if (e.is(Errno.ENOSYS) || e.is(Errno.EPERM)) {
-                return socketKind(state, fd); // an old kernel or a filter: what we do not know, poll(2) knows
+                return unknownKind(fd); // an old kernel or a filter: what we do not know, poll(2) knows
             }
             throw e;
         }
@@ -122,10 +119,17 @@ public final class Fds {
             case S_IFREG -> Kind.REGULAR;
             case S_IFDIR, S_IFBLK -> Kind.ALWAYS_READY;
             case S_IFIFO -> Kind.PIPE;
-            case S_IFSOCK -> socketKind(state, fd);
+            case S_IFSOCK -> socketKind(CallState.current(), fd);
             case S_IFCHR -> deviceKind(status.deviceMajor(), status.deviceMinor());
             default -> Kind.OTHER;
         };
+    }
+
+    /** A number that stands for something, and may be a socket. */
+    private static Kind unknownKind(int fd) throws ErrnoException {
+        CallState state = CallState.current();
+        Downcall.check("fcntl(F_GETFD)", fd, Posix.probe(state, fd));
+        return socketKind(state, fd);
     }
 
     static Kind deviceKind(int major, int minor) {
@@ -149,18 +153,16 @@ public final class Fds {
 
     static Status status(int fd) throws ErrnoException {
         CallState state = CallState.current();
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment buffer = arena.allocate(STATX_BYTES + 1L, 8);
-            long emptyPath = buffer.address() + STATX_BYTES;
-            int result = Downcall.run(
-                    state, Linux.STATX, fd, emptyPath, AT_EMPTY_PATH, STATX_TYPE_AND_SIZE, buffer.address());
-            Downcall.check("statx", fd, result);
-            return new Status(
-                    Short.toUnsignedInt(buffer.get(ValueLayout.JAVA_SHORT, STATX_MODE)),
-                    buffer.get(ValueLayout.JAVA_LONG, STATX_SIZE),
-                    buffer.get(ValueLayout.JAVA_INT, STATX_RDEV_MAJOR),
-                    buffer.get(ValueLayout.JAVA_INT, STATX_RDEV_MINOR));
-        }
+        long buffer = state.scratch();
+        long emptyPath = buffer + STATX_BYTES;
+        Posix.putInt(emptyPath, 0);
+        int result = Downcall.run(state, Linux.STATX, fd, emptyPath, AT_EMPTY_PATH, STATX_TYPE_AND_SIZE, buffer);
+        Downcall.check("statx", fd, result);
+        return new Status(
+                Short.toUnsignedInt(Posix.getShort(buffer + STATX_MODE)),
+                Posix.getLong(buffer + STATX_SIZE),
+                Posix.getInt(buffer + STATX_RDEV_MAJOR),
+                Posix.getInt(buffer + STATX_RDEV_MINOR));
     }
 
     /** Whether calls on the open file never wait, at this moment; whoever shares it may change that. */

@@ -28,7 +28,24 @@ final class NativePaths {
             throw new IllegalArgumentException("the kernel knows only paths of the default file system, not " + path
                     + " of " + path.getFileSystem());
         }
-        String raw = path.toAbsolutePath().toUri().getRawPath();
+        Path absolute = path.toAbsolutePath();
+        String text = absolute.toString();
+        return isAscii(text) ? text.getBytes(StandardCharsets.ISO_8859_1) : decoded(absolute);
+    }
+
+    /** Every charset that a locale may have agrees on these, and none makes one of them of a byte that it does not know. */
+    private static boolean isAscii(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (text.charAt(i) > 0x7f) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The long way, which also looks whether the path is a directory. */
+    private static byte[] decoded(Path absolute) {
+        String raw = absolute.toUri().getRawPath();
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(raw.length());
         for (int i = 0; i < raw.length(); i++) {
             char c = raw.charAt(i);

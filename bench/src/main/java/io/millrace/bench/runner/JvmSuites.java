@@ -50,7 +50,9 @@ final class JvmSuites {
             "stpe",
             "ScheduledThreadPoolExecutor",
             "agrona",
-            "Agrona wheel");
+            "Agrona wheel",
+            "bare",
+            "bare arrays");
     private static final Map<String, String> QUEUES = names(
             "channelBounded",
             "Millrace Channel.bounded",
@@ -199,7 +201,8 @@ final class JvmSuites {
                         "a task for a loop that sleeps in the kernel: µs until it has run",
                         OURS,
                         List.of(Column.compared("wakeUp.p50", "p50", 1), Column.shown("wakeUp.p99", "p99", 1)),
-                        jmh(session, "EngineWakeUpBench", "peer", LOOPS, shots(session, 3, 4)),
+                        // A loop turns 2,000 times in an iteration, and its compilation takes 20,000.
+                        jmh(session, "EngineWakeUpBench", "peer", LOOPS, shots(session, 20, 4)),
                         List.of()),
                 session.settings().rounds(2, 10));
     }

@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
 /** A server process that has said {@code listening on 127.0.0.1:PORT (WHAT)}. */
 final class Server implements AutoCloseable {
     private static final Pattern LISTENING = Pattern.compile("listening on 127\\.0\\.0\\.1:(\\d+) \\((.*)\\)");
-    private static final int PATIENCE_SECONDS = 30;
+    /** To hold 18,000 connections takes poll(2), which walks over all of them for each, the better part of it. */
+    private static final int PATIENCE_SECONDS = 120;
 
     private final Children children;
     private final Process process;
@@ -62,7 +63,8 @@ final class Server implements AutoCloseable {
             throw new IOException(Children.reason(log, line == null ? "" : line));
         } catch (TimeoutException e) {
             children.stop(process);
-            throw new IOException("did not listen within " + PATIENCE_SECONDS + " s", e);
+            throw new IOException(
+                    "did not say within " + PATIENCE_SECONDS + " s that it is ready: " + String.join(" ", command), e);
         }
     }
 

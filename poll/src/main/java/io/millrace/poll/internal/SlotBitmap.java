@@ -1,7 +1,10 @@
 package io.millrace.poll.internal;
 
+import java.util.Arrays;
+
 /**
- * Which slots of a wheel's level hold something, so that a long stall hops from one occupied slot to the next.
+ * Which slots of a wheel's level hold something, so that a long stall hops from one occupied slot to the next; or
+ * which ids are free.
  *
  * <p>A bit per slot, and above it a bit per non-zero word: 65,536 slots are 1,024 words under 16, and up to 4,096
  * slots need a single one above. Single-threaded.
@@ -10,10 +13,23 @@ final class SlotBitmap {
     private final long[] words;
     private final long[] summary;
 
-    /** {@code slots} is a power of two, at least 64. */
+    /** {@code slots} is a multiple of 64. */
     SlotBitmap(int slots) {
-        words = new long[slots >>> 6];
-        summary = new long[(words.length + 63) >>> 6];
+        this(new long[slots >>> 6], new long[(slots + 4095) >>> 12]);
+    }
+
+    private SlotBitmap(long[] words, long[] summary) {
+        this.words = words;
+        this.summary = summary;
+    }
+
+    /** This one, or a copy that is twice as large or more. */
+    SlotBitmap atLeast(int slots) {
+        if (slots <= words.length << 6) {
+            return this;
+        }
+        int length = Math.max((slots + 63) >>> 6, words.length * 2);
+        return new SlotBitmap(Arrays.copyOf(words, length), Arrays.copyOf(summary, (length + 63) >>> 6));
     }
 
     void set(int slot) {

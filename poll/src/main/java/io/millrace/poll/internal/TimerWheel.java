@@ -46,7 +46,7 @@ import org.jspecify.annotations.Nullable;
  *
  * Never early: an entry becomes due in a slot of level 0 whose time is at or after its deadline, and at or before
  * now. In order: slots come up by their first tick, of equal ones the highest first. So when a tick fires, all its
- * entries are in its slot; all their deadlines are after those of the tick before; and {@link DueQueue} sorts them.
+ * entries are in its slot; all their deadlines are after those of the tick before; and {@link TimerBatch} sorts them.
  *
  * @param <T> the values
  */
@@ -67,6 +67,7 @@ public final class TimerWheel<T> {
     private final @Nullable Level[] levels;
     private final IdStacks stacks = new IdStacks();
     private final TimerEntries<T> entries;
+    private final TimerBatch<T> batch;
     private final DueQueue<T> due;
 
     /** The latest time that advance was given, from the start. */
@@ -101,7 +102,8 @@ public final class TimerWheel<T> {
         this.ground = new Level(slotBits, 0);
         this.levels = new Level[Math.ceilDiv(Long.SIZE - 1, slotBits)];
         this.levels[0] = ground;
-        this.entries = new TimerEntries<>(stacks, lastGeneration);
+        this.entries = new TimerEntries<>(lastGeneration);
+        this.batch = new TimerBatch<>(entries);
         this.due = new DueQueue<>(entries);
     }
 
@@ -346,19 +348,23 @@ public final class TimerWheel<T> {
         Level level = Objects.requireNonNull(levels[slot >>> slotBits]);
         int index = slot & slotMask;
         int top = level.tops[index];
-        int last = stacks.get(top);
         int position = entries.position(id);
-        stacks.set(position, last);
-        entries.setPlace(last, slot, position);
+        if (position != top) {
+            int last = stacks.get(top);
+            stacks.set(position, last);
+            entries.setPlace(last, slot, position);
+        }
         level.setTop(index, stacks.pop(top));
     }
 
+    /** Makes due what the slot of the current tick holds, and links again what was moved out of it. */
     private void fire() {
-        int top = ground.take(elapsed);
-        int late = due.append(stacks, top, elapsed * tickNanos);
-        for (int i = 0; i < late; i++) {
-            int id = due.late(i);
-            link(id, entries.deadline(id));
+        batch.take(stacks, ground.take(elapsed));
+        int fired = batch.sort(elapsed * tickNanos);
+        due.append(batch, fired);
+        // From the end, where the first of them is.
+        for (int i = batch.taken() - 1; i >= fired; i--) {
+            link(batch.id(i), batch.deadline(i));
         }
     }
 
