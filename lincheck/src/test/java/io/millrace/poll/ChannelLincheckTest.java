@@ -60,7 +60,7 @@ public class ChannelLincheckTest {
                 .actorsPerThread(2)
                 .actorsBefore(1)
                 .actorsAfter(0)
-                .iterations(20)
+                .iterations(12)
                 .invocationsPerIteration(Effort.times(120))
                 // Not our code: no need to stop inside it.
                 .addGuarantee(forClasses(ConcurrentLinkedQueue.class.getName())

@@ -78,7 +78,7 @@ public class DeliveryLincheckTest {
                 .actorsPerThread(2)
                 .actorsBefore(0)
                 .actorsAfter(0)
-                .iterations(20)
+                .iterations(14)
                 .invocationsPerIteration(Effort.times(120))
                 .checkObstructionFreedom(true)
                 .check(DeliveryLincheckTest.class);

@@ -64,7 +64,7 @@ public class SoftNodeLincheckTest {
                 .actorsPerThread(2)
                 .actorsBefore(1)
                 .actorsAfter(1)
-                .iterations(40)
+                .iterations(20)
                 .invocationsPerIteration(Effort.times(100))
                 .checkObstructionFreedom(true)
                 .check(SoftNodeLincheckTest.class);

@@ -61,8 +61,8 @@ public class SlabLincheckTest {
                 .actorsPerThread(2)
                 .actorsBefore(2)
                 .actorsAfter(1)
-                .iterations(30)
-                .invocationsPerIteration(Effort.times(120))
+                .iterations(18)
+                .invocationsPerIteration(Effort.times(100))
                 .check(SlabLincheckTest.class);
     }
 

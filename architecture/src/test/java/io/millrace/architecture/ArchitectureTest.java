@@ -1,4 +1,4 @@
-package io.millrace.conformance;
+package io.millrace.architecture;
 
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
@@ -61,7 +61,7 @@ class ArchitectureTest {
         assertThat(modules).contains("io.millrace.sys", "io.millrace.poll");
         assertThat(modules)
                 .allSatisfy(module -> assertThat(CLASSES)
-                        .as("classes of %s on the class path of conformance", module)
+                        .as("classes of %s on the class path of this module", module)
                         .anyMatch(type -> type.getPackageName().startsWith(module)));
     }
 
