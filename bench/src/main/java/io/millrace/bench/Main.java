@@ -20,7 +20,7 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
- * {@code ./millrace bench [SUITE] [--quick] [--rounds N] [--json FILE]}. Exit status: 0; 1 if a contestant failed on the way; 2, and one line on standard error, for
+ * {@code ./millrace bench [SUITE] [--quick] [--rounds N] [--only PART] [--json FILE]}. Exit status: 0; 1 if a contestant failed on the way; 2, and one line on standard error, for
  * what makes no sense.
  */
 public final class Main {
@@ -90,7 +90,12 @@ public final class Main {
             throw new IllegalArgumentException(
                     "cannot find the working copy in " + home + "; start this by ./millrace bench");
         }
-        return new Settings(home, parsed.hasMatchedOption("--quick"), rounds, json);
+        return new Settings(
+                home,
+                parsed.hasMatchedOption("--quick"),
+                rounds,
+                parsed.matchedOptionValue("--only", (String) null),
+                json);
     }
 
     private static CommandLine commandLine() {
@@ -116,6 +121,11 @@ public final class Main {
                 .paramLabel("N")
                 .type(Integer.class)
                 .description("How often everyone is measured (mostly 10; with --quick 1 to 5).")
+                .build());
+        spec.addOption(OptionSpec.builder("--only")
+                .paramLabel("PART")
+                .type(String.class)
+                .description("Only the contests with this in their name, as echo-50.")
                 .build());
         spec.addOption(OptionSpec.builder("--json")
                 .paramLabel("FILE")

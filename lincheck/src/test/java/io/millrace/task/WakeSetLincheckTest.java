@@ -68,7 +68,7 @@ public class WakeSetLincheckTest {
                 .actorsPerThread(3)
                 .actorsBefore(1)
                 .actorsAfter(4)
-                .iterations(14)
+                .iterations(20)
                 .invocationsPerIteration(Effort.times(120))
                 .checkObstructionFreedom(false)
                 .check(WakeSetLincheckTest.class);

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 /** One run of the program: what suites need to hold a contest, and where its outcome goes. */
 public final class Session implements AutoCloseable {
@@ -13,6 +15,10 @@ public final class Session implements AutoCloseable {
     private final Children children = Children.open();
     private final Report report;
     private boolean failed;
+    /** Names of contests that nobody asked for. */
+    private final List<String> leftOut = new ArrayList<>();
+
+    private boolean held;
 
     public Session(String name, Settings settings, PrintStream out, PrintStream err) {
         this.settings = settings;
@@ -32,6 +38,10 @@ public final class Session implements AutoCloseable {
             suite.run(this);
         }
         progress.clear();
+        if (!held && !leftOut.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "cannot hold --only " + settings.only() + "; there are " + String.join(", ", leftOut));
+        }
         if (Files.exists(report.file())) {
             print("figures: " + shown(report.file()));
         }
@@ -74,6 +84,11 @@ public final class Session implements AutoCloseable {
     }
 
     void hold(Contest planned, int rounds) throws IOException, InterruptedException {
+        if (!settings.isWanted(planned.id())) {
+            leftOut.add(planned.id());
+            return;
+        }
+        held = true;
         Contest contest = planned.withBaselinePresent();
         if (contest.contestants().isEmpty()) {
             print("not held, since nobody can take part: " + contest.title());
