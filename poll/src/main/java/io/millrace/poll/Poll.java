@@ -588,7 +588,7 @@ public final class Poll implements AutoCloseable {
 
     /** What an event loop sees of it. */
     private static final class Loop extends LoopAccess {
-        /** Those of nearly all that loops register, so that these need not be fetched for each event apart. An edge never needs new ones to come to life. */
+        /** Of nearly all that loops register: one object, which stays near. Nobody tells an edge's terms from equal ones. */
         private static final Terms USUAL = Terms.of(0, Interest.READ_WRITE, Trigger.EDGE);
 
         @Override
@@ -616,8 +616,8 @@ public final class Poll implements AutoCloseable {
 
         @Override
         public void register(Poll poll, Source source, long token, Object owner, Interest interest, Trigger trigger) {
-            Terms terms = Terms.of(token, interest, trigger);
-            poll.registry.register(source.handle(), terms.equals(USUAL) ? USUAL : terms, owner);
+            boolean usual = token == 0 && trigger == Trigger.EDGE && interest.bits() == USUAL.interest();
+            poll.registry.register(source.handle(), usual ? USUAL : Terms.of(token, interest, trigger), owner);
         }
 
         @Override
