@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 /** A whole poll over a {@link ModelKernel}, and another thread that does something to it. */
 class PollLincheckTest {
-    private static final int INTERLEAVINGS = 50;
+    private static final int INTERLEAVINGS = 80;
 
     @Test
     void aSetWakesASleepingPoll_mio15() {

@@ -67,8 +67,8 @@ public class ReadinessQueueLincheckTest {
                 .actorsPerThread(2)
                 .actorsBefore(1)
                 .actorsAfter(1)
-                .iterations(18)
-                .invocationsPerIteration(Effort.times(100))
+                .iterations(30)
+                .invocationsPerIteration(Effort.times(120))
                 .checkObstructionFreedom(true)
                 .check(ReadinessQueueLincheckTest.class);
     }

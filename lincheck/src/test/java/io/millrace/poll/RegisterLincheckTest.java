@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 /** Registering against everything that may happen to the source at that moment. */
 class RegisterLincheckTest {
-    private static final int INTERLEAVINGS = 50;
+    private static final int INTERLEAVINGS = 80;
 
     @Test
     void aMessageSentDuringRegisterIsReported_mio21() {
