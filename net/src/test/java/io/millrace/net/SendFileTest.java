@@ -79,7 +79,7 @@ class SendFileTest {
         client = ends.client();
         server = ends.server();
         path = directory.resolve("file");
-        content = new byte[3 << 20];
+        content = new byte[1 << 20];
         new Random(5).nextBytes(content);
         Files.write(path, content);
     }
