@@ -18,7 +18,7 @@ final class Format {
 
     public static void main(String[] args) throws Exception {
         boolean apply = args[0].equals("--apply");
-        List<String> command = new ArrayList<>(List.of("--palantir"));
+        List<String> command = new ArrayList<>(List.of("--palantir", "--skip-reflowing-long-strings"));
         command.addAll(apply ? List.of("--replace") : List.of("--dry-run", "--set-exit-if-changed"));
         command.addAll(sources(Path.of(args[1])));
         PrintWriter out = new PrintWriter(System.out, true);

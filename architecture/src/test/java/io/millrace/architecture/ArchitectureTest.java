@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executors;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -51,18 +52,32 @@ class ArchitectureTest {
 
     @Test
     void everyModuleOfTheBuildIsChecked() throws IOException {
-        List<String> modules;
+        assertThat(modules())
+                .contains("io.millrace.sys", "io.millrace.poll")
+                .allSatisfy(module -> assertThat(CLASSES)
+                        .as("classes of %s on the class path of this module", module)
+                        .anyMatch(type -> type.getPackageName().startsWith(module)));
+    }
+
+    /** The documentation of the API is made in one go, from a list. */
+    @Test
+    void everyModuleIsDocumented() throws IOException {
+        String pom = Files.readString(Path.of("../gates/pom.xml"));
+        assertThat(modules())
+                .allSatisfy(module -> assertThat(pom)
+                        .contains("<argument>--module-source-path=" + module + "=")
+                        .containsPattern(
+                                "<argument>(io[.a-z]+,)*" + Pattern.quote(module) + "(,io[.a-z]+)*</argument>"));
+    }
+
+    /** Those that say of themselves that they are one. */
+    private static List<String> modules() throws IOException {
         try (Stream<Path> directories = Files.list(Path.of(".."))) {
-            modules = directories
+            return directories
                     .filter(directory -> Files.exists(directory.resolve("src/main/java/module-info.java")))
                     .map(directory -> "io.millrace." + directory.getFileName())
                     .toList();
         }
-        assertThat(modules).contains("io.millrace.sys", "io.millrace.poll");
-        assertThat(modules)
-                .allSatisfy(module -> assertThat(CLASSES)
-                        .as("classes of %s on the class path of this module", module)
-                        .anyMatch(type -> type.getPackageName().startsWith(module)));
     }
 
     @Test

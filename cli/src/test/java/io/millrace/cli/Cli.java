@@ -36,6 +36,7 @@ public final class Cli implements AutoCloseable {
             command.addAll(List.of("env", "--default-signal=INT"));
         }
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")); // it lives for seconds
         String modules = System.getProperty("jdk.module.path");
         if (modules == null) {
             command.addAll(List.of(

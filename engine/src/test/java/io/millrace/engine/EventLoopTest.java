@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -36,6 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("An event loop")
 @Timeout(60)
@@ -340,6 +342,53 @@ class EventLoopTest {
                 loop.runOnce(Duration.ofSeconds(10));
             }
             assertThat(inLoop).containsExactly(true, true);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("mio-29: a hang-up that nobody asked for does not keep it busy, and is told when asked for")
+    void aHangUpOutsideTheInterest(String backend) throws Exception {
+        AtomicInteger calls = new AtomicInteger();
+        try (TcpListener listener = net(backend).listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+                EventLoop loop = EventLoop.builder()
+                        .backend(backend)
+                        .dispatch(Dispatch.LOOP)
+                        .workers(1)
+                        .open();
+                Socket client = new Socket(
+                        InetAddress.getLoopbackAddress(),
+                        listener.localAddress().getPort());
+                TcpStream stream = Objects.requireNonNull(listener.accept())) {
+            // Both directions are shut, and the kernel says so, asked or not.
+            client.shutdownOutput();
+            stream.shutdownOutput();
+            loop.register(
+                    stream,
+                    1,
+                    Interest.READABLE,
+                    Trigger.LEVEL,
+                    Priority.NORMAL,
+                    (self, token, ready) -> calls.incrementAndGet());
+            while (calls.get() == 0) {
+                loop.runOnce(Duration.ofSeconds(10));
+            }
+
+            loop.reregister(1, Interest.PRIORITY, Trigger.LEVEL);
+            // In which it hears of it once, and once more because it asked the kernel to be silent.
+            loop.runOnce(Duration.ofMillis(1));
+            loop.runOnce(Duration.ofMillis(1));
+            int before = calls.get();
+            long start = System.nanoTime();
+            for (int i = 0; i < 3; i++) {
+                loop.runOnce(Duration.ofMillis(20));
+            }
+            assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(60_000_000);
+            assertThat(calls.get()).isEqualTo(before);
+
+            loop.reregister(1, Interest.READABLE, Trigger.LEVEL);
+            loop.runOnce(Duration.ofSeconds(10));
+            assertThat(calls.get()).isEqualTo(before + 1);
         }
     }
 

@@ -11,11 +11,11 @@ import java.util.Optional;
  *
  * <p>Linux tells it in clock ticks, 100 a second; elsewhere only the sum is known.
  */
-record ServerCpu(double user, double system, double total) {
+public record ServerCpu(double user, double system, double total) {
     private static final double TICKS = 100;
     private static final ServerCpu UNKNOWN = new ServerCpu(Double.NaN, Double.NaN, Double.NaN);
 
-    static ServerCpu of(long pid) {
+    public static ServerCpu of(long pid) {
         if (pid == 0) {
             return UNKNOWN;
         }
@@ -35,7 +35,7 @@ record ServerCpu(double user, double system, double total) {
         }
     }
 
-    ServerCpu minus(ServerCpu before) {
+    public ServerCpu minus(ServerCpu before) {
         return new ServerCpu(user - before.user, system - before.system, total - before.total);
     }
 }

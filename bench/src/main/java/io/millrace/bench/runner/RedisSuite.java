@@ -1,5 +1,6 @@
 package io.millrace.bench.runner;
 
+import io.millrace.bench.peers.ServerCpu;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,6 +15,10 @@ final class RedisSuite implements Suite {
     private static final String MILLRACE = "Millrace redis";
     private static final List<String> TESTS = List.of("PING_MBULK", "SET", "GET", "INCR");
     private static final int CLIENTS = 50;
+    /** The server's, over all tests together: the rates have the core of redis-benchmark in them, too. */
+    private static final String CPU = "cpuMicros";
+
+    private static final String USER = "userMicros";
 
     @Override
     public void run(Session session) throws IOException, InterruptedException {
@@ -46,6 +51,8 @@ final class RedisSuite implements Suite {
             columns.add(Column.compared(test, test + "/s", 0));
             targets.add(Target.atLeast(1.0, test, MILLRACE, REDIS));
         }
+        columns.add(Column.compared(CPU, "CPU µs/request", 2));
+        columns.add(Column.shown(USER, "user µs/request", 2));
         columns.add(Column.shown("p50.GET", "GET p50 ms", 3));
         columns.add(Column.shown("p99.GET", "GET p99 ms", 3));
         return new Contest(
@@ -76,7 +83,7 @@ final class RedisSuite implements Suite {
                 Integer.toString(port));
         Server server = Server.startOn(port, session.children(), Pinning.server(1, command), session.log(REDIS));
         servers.add(server);
-        contestants.add(new Tested(REDIS, String.join(" ", command), false, server.port(), pipeline, session));
+        contestants.add(new Tested(REDIS, String.join(" ", command), false, server, pipeline, session));
     }
 
     private static void millrace(Session session, int pipeline, List<Server> servers, List<Contestant> contestants)
@@ -86,11 +93,11 @@ final class RedisSuite implements Suite {
         Server server = Server.start(
                 session.children(), Pinning.server(1, how.command()), how.environment(), session.log(MILLRACE));
         servers.add(server);
-        contestants.add(new Tested(MILLRACE, how.shown(home), true, server.port(), pipeline, session));
+        contestants.add(new Tested(MILLRACE, how.shown(home), true, server, pipeline, session));
     }
 
     /** A server under redis-benchmark. */
-    private record Tested(String name, String command, boolean compiles, int port, int pipeline, Session session)
+    private record Tested(String name, String command, boolean compiles, Server server, int pipeline, Session session)
             implements Contestant {
         @Override
         public String warmUp() throws IOException, InterruptedException {
@@ -110,7 +117,7 @@ final class RedisSuite implements Suite {
                     "-h",
                     "127.0.0.1",
                     "-p",
-                    Integer.toString(port),
+                    Integer.toString(server.port()),
                     "-c",
                     Integer.toString(CLIENTS),
                     "-n",
@@ -120,8 +127,19 @@ final class RedisSuite implements Suite {
                     "-t",
                     String.join(",", TESTS).toLowerCase(Locale.ROOT),
                     "--csv");
-            return figures(
-                    session.children().run("redis-benchmark", session.log("redis-benchmark"), Pinning.load(command)));
+            ServerCpu before = ServerCpu.of(server.pid());
+            String csv =
+                    session.children().run("redis-benchmark", session.log("redis-benchmark"), Pinning.load(command));
+            ServerCpu cpu = ServerCpu.of(server.pid()).minus(before);
+            Map<String, Double> figures = figures(csv);
+            double each = 1e6 / requests() / TESTS.size();
+            if (!Double.isNaN(cpu.total())) {
+                figures.put(CPU, cpu.total() * each);
+            }
+            if (!Double.isNaN(cpu.user())) {
+                figures.put(USER, cpu.user() * each);
+            }
+            return figures;
         }
     }
 
