@@ -15,11 +15,14 @@ import org.jspecify.annotations.Nullable;
  * {@code java.nio}'s selector: on any platform, for channels only.
  *
  * <p>What NIO does and how it is met here: it is level-triggered only (see {@link EmulatingSelector}); a cancelled key lives
- * until the next select, and registering again before it throws, so a removal is flushed by a select that does not wait; a
- * select by an interrupted thread returns at once, so the flag is put aside during the wait and set again afterwards; OP_CONNECT
+ * until the next select, and registering again before it throws, so a removal is flushed by a select that does not wait (but see
+ * {@link #detach}); a select by an interrupted thread returns at once, so the flag is put aside during the wait and set again afterwards; OP_CONNECT
  * left on after the connection stands spins, so {@link #isStale} asks for a change to OP_WRITE.
  */
 final class NioSelector extends EmulatingSelector {
+    /** Looking at so many ready channels is what a removal may cost. */
+    private static final int LOOKS_FOR_A_REMOVAL = 16;
+
     private final java.nio.channels.Selector selector;
     private final Consumer<SelectionKey> gather = this::gather;
 
@@ -29,6 +32,12 @@ final class NioSelector extends EmulatingSelector {
     private int[] foundReady = new int[64];
     private int foundFrom;
     private int foundTo;
+
+    /** So many removals may wait for the next select, because the last flush had to look at many. */
+    private int patience;
+
+    /** How many ready channels flushes have looked at. */
+    long looks;
 
     /** A select that does not wait takes a pending wake-up with it, which is meant for the next wait: see {@link #flush}. */
     private volatile boolean woken;
@@ -87,14 +96,23 @@ final class NioSelector extends EmulatingSelector {
         }
     }
 
+    /**
+     * Flushes, which frees the key, and the descriptor of a channel that is closed already. A select looks at everything that is ready,
+     * however: thousands of connections whose peers leave together would be closed in quadratic time. So after a look at many, the next few
+     * connections keep their descriptors until the next select, which cannot be far with so much to do; their peers do not notice,
+     * because NIO has shut them down. Of anything else, as of a listener's port, the closing itself is what matters.
+     */
     @Override
     void detach(Entry entry) {
         SelectionKey key = keyOf(entry);
         if (key != null) {
             key.cancel();
         }
+        if (patience > 0 && ((NioHandle) entry.handle).channel() instanceof SocketChannel) {
+            patience--;
+            return;
+        }
         try {
-            // Frees the key, and the descriptor of a channel that is closed already.
             flush();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -118,6 +136,7 @@ final class NioSelector extends EmulatingSelector {
         }
         foundFrom = 0;
         foundTo = 0;
+        patience = 0;
         woken = false;
         boolean interrupted = Thread.interrupted();
         try {
@@ -152,7 +171,9 @@ final class NioSelector extends EmulatingSelector {
     }
 
     private void flush() throws IOException {
-        selector.selectNow(NioSelector::ignore);
+        int ready = selector.selectNow(NioSelector::ignore);
+        looks += ready;
+        patience = ready / LOOKS_FOR_A_REMOVAL;
         if (woken) {
             selector.wakeup();
         }

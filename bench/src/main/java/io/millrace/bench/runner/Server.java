@@ -1,5 +1,6 @@
 package io.millrace.bench.runner;
 
+import io.millrace.bench.peers.ServerCpu;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -23,6 +24,8 @@ final class Server implements AutoCloseable {
     private static final Pattern LISTENING = Pattern.compile("listening on 127\\.0\\.0\\.1:(\\d+) \\((.*)\\)");
     /** To hold 18,000 connections takes poll(2), which walks over all of them for each, the better part of it. */
     private static final int PATIENCE_SECONDS = 120;
+
+    static final int SETTLE_SECONDS = 20;
 
     private final Children children;
     private final Process process;
@@ -140,6 +143,26 @@ final class Server implements AutoCloseable {
     /** From the start of the process to its line. */
     double startMillis() {
         return startMillis;
+    }
+
+    /**
+     * Waits until it does nothing any more, so that it is not in the way of whoever is measured next on its core: to close thousands of connections takes a
+     * server a while.
+     *
+     * @return false if it was still busy after seconds
+     */
+    boolean settle() throws InterruptedException {
+        long begin = System.nanoTime();
+        double before = ServerCpu.of(pid()).total();
+        while (System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(SETTLE_SECONDS)) {
+            Thread.sleep(50);
+            double now = ServerCpu.of(pid()).total();
+            if (!(now - before > 0.01)) { // a tick of its clock; and where nothing is known, NaN
+                return true;
+            }
+            before = now;
+        }
+        return false;
     }
 
     boolean isAlive() {
