@@ -2,6 +2,7 @@ package io.millrace.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.millrace.net.Io;
 import io.millrace.net.Net;
@@ -359,7 +360,7 @@ class EventLoopTest {
                 Socket client = new Socket(
                         InetAddress.getLoopbackAddress(),
                         listener.localAddress().getPort());
-                TcpStream stream = Objects.requireNonNull(listener.accept())) {
+                TcpStream stream = await().until(listener::accept, Objects::nonNull)) {
             // Both directions are shut, and the kernel says so, asked or not.
             client.shutdownOutput();
             stream.shutdownOutput();

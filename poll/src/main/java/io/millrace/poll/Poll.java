@@ -50,7 +50,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Portability</h2>
  * epoll, kqueue: a wait costs the same for ten registrations and a hundred thousand. poll(2): linear in the descriptors. NIO: as
- * the platform's selector, sockets only. {@link #report()} tells which it is. Timeouts are rounded up to the backend's
+ * the platform's selector, sockets only; when many connections are ready, a few that are closed keep their descriptors until the next
+ * turn, or the end of the poll. {@link #report()} tells which it is. Timeouts are rounded up to the backend's
  * resolution: nanoseconds on newer Linux kernels, else milliseconds.
  */
 public final class Poll implements AutoCloseable {

@@ -2,7 +2,9 @@ package io.millrace.sys;
 
 import java.io.IOException;
 import java.lang.System.Logger.Level;
+import java.net.StandardSocketOptions;
 import java.nio.channels.SelectableChannel;
+import java.nio.channels.SocketChannel;
 
 /** A {@code java.nio} channel as a handle. NIO itself keeps a closing channel's descriptor until its keys are gone. */
 public final class NioHandle implements Handle {
@@ -10,6 +12,9 @@ public final class NioHandle implements Handle {
 
     /** Whoever waits for this one alone: NIO does not end a select when a channel is closed. */
     final Waiters waiters = new Waiters();
+
+    /** Whether its close has told the peer, so that it matters to nobody when the descriptor goes. */
+    private volatile boolean peerTold;
 
     public NioHandle(SelectableChannel channel) {
         if (channel.isBlocking()) {
@@ -39,13 +44,33 @@ public final class NioHandle implements Handle {
     }
 
     public void close() {
+        boolean tells = tellsPeer();
         try {
             channel.close();
+            peerTold = tells;
         } catch (IOException e) {
             // The descriptor is gone either way; nothing is left to do but to say so.
             System.getLogger("io.millrace").log(Level.DEBUG, () -> "closing " + channel, e);
         }
         waiters.wakeAll();
+    }
+
+    /**
+     * A closing NIO channel that is still registered shuts its connection down, and closes it when its key is gone; but with SO_LINGER, as for a reset, or while it connects, it does
+     * nothing before that, and no other kind of channel does.
+     */
+    private boolean tellsPeer() {
+        try {
+            return channel instanceof SocketChannel connection
+                    && connection.isConnected()
+                    && connection.getOption(StandardSocketOptions.SO_LINGER) < 0;
+        } catch (IOException | UnsupportedOperationException e) {
+            return false;
+        }
+    }
+
+    boolean isPeerTold() {
+        return peerTold;
     }
 
     @Override

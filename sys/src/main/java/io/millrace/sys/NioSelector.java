@@ -99,8 +99,8 @@ final class NioSelector extends EmulatingSelector {
     /**
      * Flushes, which frees the key, and the descriptor of a channel that is closed already. A select looks at everything that is ready,
      * however: thousands of connections whose peers leave together would be closed in quadratic time. So after a look at many, the next few
-     * connections keep their descriptors until the next select, which cannot be far with so much to do; their peers do not notice,
-     * because NIO has shut them down. Of anything else, as of a listener's port, the closing itself is what matters.
+     * closed connections keep their descriptors until the next select, which cannot be far with so much to do. Their peers have heard of the end already; one
+     * that goes on sending is refused a little later. Of anything else, as of a listener's port, the closing itself is what matters.
      */
     @Override
     void detach(Entry entry) {
@@ -108,7 +108,7 @@ final class NioSelector extends EmulatingSelector {
         if (key != null) {
             key.cancel();
         }
-        if (patience > 0 && ((NioHandle) entry.handle).channel() instanceof SocketChannel) {
+        if (patience > 0 && ((NioHandle) entry.handle).isPeerTold()) {
             patience--;
             return;
         }

@@ -40,10 +40,11 @@ final class Load {
         command.addAll(List.of("--port", Integer.toString(server.port()), "--pid", Long.toString(server.pid())));
         command.addAll(List.of("--seconds", Integer.toString(seconds), "--warmup", Integer.toString(warmUp)));
         command.addAll(work.arguments());
-        String said = session.children().run("the load", session.log("load"), Pinning.load(command));
-        if (!server.settle()) {
-            session.print("still busy " + Server.SETTLE_SECONDS
-                    + " s after its load has ended, and in the way of the next: " + server.what());
+        String said;
+        try {
+            said = session.children().run("the load", session.log("load"), Pinning.load(command));
+        } finally {
+            session.settle(server);
         }
         return figures(said);
     }

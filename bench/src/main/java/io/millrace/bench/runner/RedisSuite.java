@@ -131,6 +131,7 @@ final class RedisSuite implements Suite {
             String csv =
                     session.children().run("redis-benchmark", session.log("redis-benchmark"), Pinning.load(command));
             ServerCpu cpu = ServerCpu.of(server.pid()).minus(before);
+            session.settle(server);
             Map<String, Double> figures = figures(csv);
             double each = 1e6 / requests() / TESTS.size();
             if (!Double.isNaN(cpu.total())) {

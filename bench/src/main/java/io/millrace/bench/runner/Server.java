@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /** A server process that has said {@code listening on 127.0.0.1:PORT (WHAT)}. */
 final class Server implements AutoCloseable {
     private static final Pattern LISTENING = Pattern.compile("listening on 127\\.0\\.0\\.1:(\\d+) \\((.*)\\)");
-    /** To hold 18,000 connections takes poll(2), which walks over all of them for each, the better part of it. */
+    /** To hold thousands of connections takes poll(2), which walks over all of them for each, the better part of it. */
     private static final int PATIENCE_SECONDS = 120;
 
     static final int SETTLE_SECONDS = 20;
@@ -157,7 +157,7 @@ final class Server implements AutoCloseable {
         while (System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(SETTLE_SECONDS)) {
             Thread.sleep(50);
             double now = ServerCpu.of(pid()).total();
-            if (!(now - before > 0.01)) { // a tick of its clock; and where nothing is known, NaN
+            if (!(now - before > 0.015)) { // more than a tick of its clock; NaN where nothing is known
                 return true;
             }
             before = now;

@@ -83,6 +83,14 @@ public final class Session implements AutoCloseable {
         out.println(line);
     }
 
+    /** Waits for a server to end what its load has left it to do. */
+    void settle(Server server) throws InterruptedException {
+        if (!server.settle()) {
+            print("still busy " + Server.SETTLE_SECONDS + " s after its load has ended, and in the way of the next: "
+                    + server.what());
+        }
+    }
+
     void hold(Contest planned, int rounds) throws IOException, InterruptedException {
         if (!settings.isWanted(planned.id())) {
             leftOut.add(planned.id());
