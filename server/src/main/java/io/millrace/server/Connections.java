@@ -79,8 +79,13 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
         IdentityHashMap<TransportLoop, Batch> batches = new IdentityHashMap<>();
         for (StreamConnection connection : present.values()) {
             if (!connection.isClosed()) {
-                batches.computeIfAbsent(connection.loop(), loop -> new Batch(shared))
-                        .add(connection);
+                if (connection.sendsHere()) {
+                    // As a send would, so that one does not overtake the other.
+                    connection.sendShared(shared.duplicate());
+                } else {
+                    batches.computeIfAbsent(connection.loop(), loop -> new Batch(shared))
+                            .add(connection);
+                }
                 taken++;
             }
         }

@@ -19,6 +19,7 @@ public interface ServerContext {
 
     /**
      * Sends the same bytes to every connection that is there now. They are copied once, and shared. One that cannot take them does not keep the others from it.
+     * What one thread sends to a connection, by this or by {@code send}, arrives in that order.
      *
      * @param data from its position to its limit
      * @return how many connections took them

@@ -294,10 +294,12 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
 
     @Override
     public SendResult send(ByteBuffer data) {
-        if (loop.inLoop() && (onLoop || inCallback)) {
-            return sendHere(data);
-        }
-        return handOver(WriteQueue.copy(data));
+        return sendsHere() ? sendHere(data) : handOver(WriteQueue.copy(data));
+    }
+
+    /** Whether what the calling thread sends need not be handed over to the loop. */
+    boolean sendsHere() {
+        return loop.inLoop() && (onLoop || inCallback);
     }
 
     private SendResult sendHere(ByteBuffer data) {
@@ -370,6 +372,7 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
     /** On the loop: bytes that nobody changes any more. */
     void sendShared(ByteBuffer data) {
         if (!over && !outputEnded) {
+            gatherSingle();
             queue().addOwned(data);
             flushLater();
         }
@@ -399,7 +402,7 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
             if (region.left() <= FileRegion.SMALL) {
                 return send(region.read());
             }
-            SendResult result = loop.inLoop() && (onLoop || inCallback) ? sendFileHere(region) : handOverFile(region);
+            SendResult result = sendsHere() ? sendFileHere(region) : handOverFile(region);
             handedOn = result != SendResult.CLOSED;
             return result;
         } finally {

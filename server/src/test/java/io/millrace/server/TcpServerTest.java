@@ -35,6 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -324,6 +325,24 @@ class TcpServerTest {
             assertThat(server.context().close(id)).isTrue();
             assertThat(inside.get(10, TimeUnit.SECONDS)).isEqualTo(SendResult.UNKNOWN);
             assertThat(server.context().send(-1, ByteBuffer.allocate(1))).isEqualTo(SendResult.UNKNOWN);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Dispatch.class)
+    @DisplayName("mill-9: what a callback sends and broadcasts to its own connection arrives in that order")
+    void broadcastsInOrder(Dispatch mode) throws Exception {
+        CompletableFuture<TcpServer> self = new CompletableFuture<>();
+        try (TcpServer server = on("epoll", 1).dispatch(mode, 1).start((connection, data) -> {
+                    connection.send("a");
+                    self.join().context().broadcast(ByteBuffer.wrap("b".getBytes(StandardCharsets.UTF_8)));
+                    connection.send("c");
+                    self.join().context().broadcast(ByteBuffer.wrap("d".getBytes(StandardCharsets.UTF_8)));
+                });
+                Socket socket = connect(server)) {
+            self.complete(server);
+            socket.getOutputStream().write(1);
+            assertThat(socket.getInputStream().readNBytes(4)).asString().isEqualTo("abcd");
         }
     }
 
