@@ -66,8 +66,11 @@ final class Server implements AutoCloseable {
             throw new IOException(Children.reason(log, line == null ? "" : line));
         } catch (TimeoutException e) {
             children.stop(process);
+            // Without the command: this is written down with the figures, and its paths are those of one machine.
             throw new IOException(
-                    "did not say within " + PATIENCE_SECONDS + " s that it is ready: " + String.join(" ", command), e);
+                    "did not say within " + PATIENCE_SECONDS
+                            + " s that it is ready; what it said is in bench/target/run/" + log.getFileName(),
+                    e);
         }
     }
 
