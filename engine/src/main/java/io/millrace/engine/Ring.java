@@ -26,6 +26,17 @@ final class Ring {
         return item;
     }
 
+    /** Has the first so many items loaded into the cache, as far as they are {@link Distant}; there must be as many. */
+    int touch(int count) {
+        int sum = 0;
+        for (int i = 0; i < count; i++) {
+            if (items[(head + i) & (items.length - 1)] instanceof Distant item) {
+                sum += item.touch();
+            }
+        }
+        return sum;
+    }
+
     int size() {
         return size;
     }

@@ -35,6 +35,12 @@ final class RunQueue {
     /** How many budgets of control items a turn runs at most. */
     private static final int CONTROLS = 4;
 
+    /**
+     * How many items of a ring have their memory fetched together, before the first of them runs. Of a thousand connections none is in the cache when its turn comes, and
+     * to wait for each alone took a quarter of a message's time outside the kernel: see decision 16.
+     */
+    private static final int AHEAD = 16;
+
     /** Runs one item, and survives what it throws. */
     interface Runner {
         void run(Runnable item);
@@ -54,6 +60,9 @@ final class RunQueue {
     private final int[] first = new int[CLASSES];
 
     private final int[] snapshot = new int[CLASSES];
+
+    @SuppressWarnings("UnusedVariable") // written so that the loads before it are made
+    private int touched;
 
     private volatile boolean closed;
     private volatile boolean sealed;
@@ -212,6 +221,9 @@ final class RunQueue {
         Ring ring = rings[c];
         int fromRing = Math.min(ring.size(), budget - before);
         for (int i = 0; i < fromRing; i++) {
+            if (i % AHEAD == 0) {
+                touched = ring.touch(Math.min(AHEAD, fromRing - i));
+            }
             runner.run(ring.take());
         }
         int behind = Math.min(snapshot[c] - before, budget - before - fromRing);

@@ -19,11 +19,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It is registered once, for both directions and edges, and never changed in the kernel; what it is not interested in at the moment is masked by fields of
  * its own. A read that got fewer bytes than there was room for has drained the socket, and no second read asks again; unless the kernel said that there is an
- * end or an error, which that short read would have hidden for ever (mill-8). A connection that sends without end is read {@value #READS} times in a turn, and
- * then goes behind the others; so does one that has sent its share of a file, though its socket would take more.
+ * end or an error, which that short read would have hidden for ever (mill-8). A connection that sends without end is read {@value #READS} times in a turn or a
+ * mebibyte, and then goes behind the others; so does one that has sent its share of a file, though its socket would take more.
  */
-final class StreamCarrier implements StreamTransport, Owner, Runnable {
+final class StreamCarrier implements StreamTransport, Owner, Distant, Runnable {
     private static final int READS = 16;
+    private static final int READ_SHARE = 1 << 20;
 
     private final ReactorLoop loop;
     private final Reactor reactor;
@@ -67,6 +68,11 @@ final class StreamCarrier implements StreamTransport, Owner, Runnable {
         OsHandle handle = (OsHandle) stream.handle();
         this.fd = handle.system() instanceof Descriptor descriptor ? descriptor.fd() : -1;
         this.drained = reactor.emulatesTriggers() ? handle : null;
+    }
+
+    @Override
+    public int touch() {
+        return handler.touch();
     }
 
     void register() {
@@ -126,7 +132,8 @@ final class StreamCarrier implements StreamTransport, Owner, Runnable {
     }
 
     private void read() throws IOException {
-        for (int i = 0; i < READS; i++) {
+        int bytes = 0;
+        for (int i = 0; i < READS && bytes < READ_SHARE; i++) {
             if (paused || closed || inputEnded) {
                 return;
             }
@@ -142,6 +149,7 @@ final class StreamCarrier implements StreamTransport, Owner, Runnable {
                 handler.endOfInput();
                 return;
             }
+            bytes += got;
             if (got < bufferSize && !ending) {
                 readable = false;
             }

@@ -13,7 +13,7 @@ final class ServerSettings {
     static final int MAX_BUFFER = 1 << 24;
 
     /** How many bytes a connection reads at most: into the buffer that all connections of a loop share, which costs one of them nothing. */
-    private static final int SHARED_BUFFER = 64 * 1024;
+    private static final int SHARED_BUFFER = 256 * 1024;
     /** The same into a buffer of its own, or to be copied to where callbacks run. */
     private static final int OWN_BUFFER = 8 * 1024;
 

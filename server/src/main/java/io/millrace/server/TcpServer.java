@@ -465,7 +465,7 @@ public final class TcpServer implements AutoCloseable {
         /**
          * How many bytes {@code onData} gets at most.
          *
-         * @param bytes by default 65,536 where callbacks run on the loop of {@link Reactors}, whose connections share a buffer, else 8,192
+         * @param bytes by default 262,144 where callbacks run on the loop of {@link Reactors}, whose connections share a buffer, else 8,192
          * @return this
          */
         public Builder bufferSize(int bytes) {

@@ -15,6 +15,9 @@ public final class Scratch {
     public static final int MAX_BYTES = 64 << 10;
 
     private static final int MIN_BYTES = 4 << 10;
+    /** Where it begins: some processors copy slowly between a page and memory a few bytes off another, see decision 15. */
+    private static final int PAGE = 4096;
+
     private static final ThreadLocal<Scratch> CURRENT = ThreadLocal.withInitial(() -> new Scratch(MIN_BYTES));
 
     private final MemorySegment segment;
@@ -22,7 +25,7 @@ public final class Scratch {
     private final long address;
 
     private Scratch(int bytes) {
-        this.segment = Arena.ofAuto().allocate(bytes, 64);
+        this.segment = Arena.ofAuto().allocate(bytes, PAGE);
         this.view = segment.asByteBuffer();
         this.address = segment.address();
     }
