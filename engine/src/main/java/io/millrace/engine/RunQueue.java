@@ -40,6 +40,8 @@ final class RunQueue {
      * to wait for each alone took a quarter of a message's time outside the kernel: see decision 16.
      */
     private static final int AHEAD = 16;
+    /** Fewer than these are in the cache anyway. */
+    private static final int MANY = 128;
 
     /** Runs one item, and survives what it throws. */
     interface Runner {
@@ -221,7 +223,7 @@ final class RunQueue {
         Ring ring = rings[c];
         int fromRing = Math.min(ring.size(), budget - before);
         for (int i = 0; i < fromRing; i++) {
-            if (i % AHEAD == 0) {
+            if (fromRing >= MANY && i % AHEAD == 0) {
                 touched = ring.touch(Math.min(AHEAD, fromRing - i));
             }
             runner.run(ring.take());
