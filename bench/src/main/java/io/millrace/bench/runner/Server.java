@@ -59,7 +59,7 @@ final class Server implements AutoCloseable {
             double millis = (System.nanoTime() - begin) / 1e6;
             Matcher matcher = LISTENING.matcher(line == null ? "" : line);
             if (matcher.matches()) {
-                Thread.ofVirtual().start(() -> drain(out));
+                reader(() -> drain(out));
                 return new Server(children, process, Integer.parseInt(matcher.group(1)), matcher.group(2), millis);
             }
             children.stop(process);
@@ -75,6 +75,14 @@ final class Server implements AutoCloseable {
     }
 
     /** Whatever else it says is not ours to keep, but must not block it. */
+    /**
+     * Not a virtual thread. Each that reads from a process holds a carrier for as long as the process lives; and carriers that are made up for those end after a while without
+     * work, so that a server which was started a minute after eleven others was never heard.
+     */
+    private static void reader(Runnable reading) {
+        Thread.ofPlatform().daemon().name("reader of a server").start(reading);
+    }
+
     private static void drain(BufferedReader out) {
         try {
             while (out.readLine() != null) {}
@@ -116,7 +124,7 @@ final class Server implements AutoCloseable {
     private static @Nullable String firstLine(BufferedReader out)
             throws IOException, InterruptedException, TimeoutException {
         CompletableFuture<@Nullable String> line = new CompletableFuture<>();
-        Thread.ofVirtual().start(() -> {
+        reader(() -> {
             try {
                 line.complete(out.readLine());
             } catch (IOException e) {
