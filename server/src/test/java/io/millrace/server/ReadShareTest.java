@@ -19,7 +19,7 @@ class ReadShareTest {
     private static final int ENOUGH = 32 << 20;
 
     @Test
-    @DisplayName("mill-8: a peer that sends without end has a mebibyte read in a turn, and then it is the others' turn")
+    @DisplayName("a peer that sends without end has a mebibyte read in a turn, and then it is the others' turn")
     void aShareOfEachTurn() throws Exception {
         try (Reactors manager = Reactors.builder().reactors(1).open();
                 SocketChannel peer = SocketChannel.open()) {

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Millrace's answer to {@code echo_epoll --file}: every 8 bytes received are answered with the whole file, by {@link Connection#sendFile}. The file is opened for each answer, as a server of many
- * files would; the peer in C does so, too, but knows its size.
+ * files would, and as the peer in C does it.
  *
  * <p>{@code --file PATH}, {@code --port P} (0: the kernel chooses), {@code --loops N}, {@code --backend NAME}.
  */
