@@ -115,10 +115,6 @@ final class Serve {
 
     private void end(Reactors reactors) {
         over = true;
-        try {
-            reactors.shutdown(GRACE);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        reactors.shutdown(GRACE);
     }
 }

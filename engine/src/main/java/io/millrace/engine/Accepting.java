@@ -1,11 +1,16 @@
 package io.millrace.engine;
 
+import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.transport.Acceptance;
 import io.millrace.net.TcpListener;
 import io.millrace.net.TcpStream;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Trigger;
+import io.millrace.poll.internal.OsHandle;
+import io.millrace.sys.Descriptor;
 import io.millrace.sys.Errno;
 import io.millrace.sys.ErrnoException;
+import io.millrace.sys.Sockets;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -19,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * connection is accepted with it and closed, so that the peer learns at once and the queue gets shorter, and the spare is taken again. Then it waits
  * for an alarm and tries on. It never spins, and needs no new connection to recover (mill-11).
  */
-final class Accepting implements Owner, Runnable, AutoCloseable {
+final class Accepting implements Owner, Runnable, Acceptance {
     private static final int ACCEPTS = 64;
     private static final long RETRY_NANOS = 50_000_000;
 
@@ -68,7 +73,7 @@ final class Accepting implements Owner, Runnable, AutoCloseable {
                 if (stream == null) {
                     return false;
                 }
-                accepted.accept(stream);
+                tell(stream);
             }
             return true;
         } catch (IOException e) {
@@ -81,6 +86,16 @@ final class Accepting implements Owner, Runnable, AutoCloseable {
             }
             retryLater();
             return false;
+        }
+    }
+
+    /** Whatever goes wrong with one connection, the next ones are accepted: no further edge would tell of them. */
+    private void tell(TcpStream stream) {
+        try {
+            accepted.accept(stream);
+        } catch (Throwable e) {
+            stream.close();
+            FailureLog.report("taking " + stream, e);
         }
     }
 
@@ -139,21 +154,45 @@ final class Accepting implements Owner, Runnable, AutoCloseable {
         }
         // What has arrived would be reset by the close of the listener.
         accept(Integer.MAX_VALUE);
+        stop();
+    }
+
+    private void stop() {
         closed = true;
-        try {
-            loop.reactor.poll.deregister(listener);
-        } catch (IllegalStateException e) {
-            // The listener was closed before.
-        }
+        listener.close();
         InputStream given = spare;
         spare = null;
         if (given != null) {
             try {
                 given.close();
             } catch (IOException e) {
-                Failures.log("giving up the spare descriptor of " + this, e);
+                FailureLog.report("giving up the spare descriptor of " + this, e);
             }
         }
+    }
+
+    @Override
+    public void reactorEnds() {
+        if (!closed) {
+            stop();
+        }
+    }
+
+    /** Where the poll's own thread has to take the listener out, as on NIO, new connections may wait in the kernel until that gets to it. */
+    @Override
+    public void cutOff() {
+        if (listener.handle() instanceof OsHandle handle
+                && handle.system() instanceof Descriptor descriptor
+                && descriptor.acquire()) {
+            try {
+                Sockets.shutdownInput(descriptor.fd());
+            } catch (IOException e) {
+                // A system on which a listener cannot be shut down.
+            } finally {
+                descriptor.release();
+            }
+        }
+        listener.close();
     }
 
     @Override

@@ -1,5 +1,7 @@
 package io.millrace.engine;
 
+import io.millrace.engine.internal.FailureLog;
+
 /** An alarm of a reactor, and its key. */
 final class Alarm extends Cancellable implements AlarmKey {
     /** Values of {@link #wheelKey} while it is in no wheel. */
@@ -83,6 +85,7 @@ final class Alarm extends Cancellable implements AlarmKey {
 
     @Override
     public String toString() {
-        return "alarm " + callback + (periodNanos == 0 ? "" : ", every " + periodNanos / 1_000_000 + " ms");
+        return "alarm " + FailureLog.name(callback)
+                + (periodNanos == 0 ? "" : ", every " + periodNanos / 1_000_000 + " ms");
     }
 }

@@ -1,7 +1,8 @@
 package io.millrace.engine;
 
+import io.millrace.engine.internal.Deadline;
+import io.millrace.engine.internal.FailureLog;
 import io.millrace.poll.Clock;
-import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -191,12 +192,8 @@ public final class ComputePool implements Executor, AutoCloseable {
     }
 
     private void report(Runnable task, Throwable failure) {
-        System.getLogger("io.millrace")
-                .log(
-                        Level.WARNING,
-                        () -> "a task of compute pool " + name + " failed: "
-                                + task.getClass().getName(),
-                        failure);
+        FailureLog.report(
+                "a task of compute pool " + name + ", " + task.getClass().getName() + ",", failure);
     }
 
     private <T> CompletableFuture<T> enqueue(Callable<T> work, Priority priority, @Nullable Executor completeOn) {
@@ -297,25 +294,34 @@ public final class ComputePool implements Executor, AutoCloseable {
     }
 
     /**
-     * Shuts down and waits until every task that was submitted has run. Called from one of the pool's threads it does not wait. An interrupt
-     * does not cut it short: it is kept for the caller. Idempotent.
+     * Shuts down and waits until every task that was submitted has run, or until the deadline. What is left then still runs: {@link #shutdownNow} cancels what waits. Called from one
+     * of the pool's threads it does not wait. An interrupt does not cut it short: it is kept for the caller.
+     *
+     * @param atMost how long to wait
+     * @return empty if it has ended; else what is left, for a person to read
+     */
+    public List<String> shutdown(Duration atMost) {
+        shutdown();
+        return endBy(Deadline.after(clock, atMost));
+    }
+
+    /** Waits for the end after a shutdown, unless that would be to wait for itself. */
+    List<String> endBy(Deadline deadline) {
+        if (inPool() ? isTerminated() : deadline.await(queue.end())) {
+            return List.of();
+        }
+        ComputePoolMetrics now = metrics();
+        return List.of("compute pool " + name + " runs " + now.active() + " tasks, and " + now.depth() + " wait");
+    }
+
+    /**
+     * As {@link #shutdown(Duration)} with ten seconds; what is left then is logged, and still runs. Idempotent.
      */
     @Override
     public void close() {
-        shutdown();
-        if (inPool()) {
-            return;
-        }
-        boolean interrupted = false;
-        while (!isTerminated()) {
-            try {
-                queue.awaitEnd(Nanos.MAX);
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
+        List<String> left = shutdown(Deadline.OF_CLOSE);
+        if (!left.isEmpty() && !inPool()) {
+            FailureLog.warn("closed " + name + ", which has not ended in time: " + String.join("; ", left));
         }
     }
 
@@ -370,7 +376,7 @@ public final class ComputePool implements Executor, AutoCloseable {
             try {
                 task.run(clock);
             } catch (Throwable e) { // not the task's: a stage so deep that completing it overflowed the stack
-                System.getLogger("io.millrace").log(Level.WARNING, () -> "compute pool " + name + " goes on after", e);
+                FailureLog.report("completing a task of compute pool " + name, e);
             }
         }
     }

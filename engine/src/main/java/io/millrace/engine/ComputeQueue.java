@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +38,9 @@ final class ComputeQueue {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
     private final Condition ended = lock.newCondition();
+    /** Completed when it was shut down and no worker is left; never under the lock, because stages may depend on it. */
+    private final CompletableFuture<Void> end = new CompletableFuture<>();
+
     private final Line[] lines = new Line[Priority.COUNT];
 
     private boolean shutdown;
@@ -121,6 +125,17 @@ final class ComputeQueue {
         } finally {
             lock.unlock();
         }
+        completeEnd();
+    }
+
+    private void completeEnd() {
+        if (hasEnded()) {
+            end.complete(null);
+        }
+    }
+
+    CompletableFuture<Void> end() {
+        return end;
     }
 
     /** Waits for the next task; null if there will be none any more. What it returns is active until {@link #finished}. */
@@ -196,6 +211,7 @@ final class ComputeQueue {
         } finally {
             lock.unlock();
         }
+        completeEnd();
     }
 
     /** What waits now, the next one first as far as that is fixed: by priority, then by arrival. */

@@ -1,8 +1,11 @@
 package io.millrace.engine;
 
+import io.millrace.engine.internal.FailureLog;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Who calls the handler of a source that is ready: see {@link Dispatch}. */
@@ -10,8 +13,10 @@ sealed interface Dispatcher {
     /** On the reactor's thread, or a handler's that has more to do: has {@link Registered#handle} called once. */
     void dispatch(Registered source);
 
-    /** Ends its threads, after what they were given. */
-    default void close() {}
+    /** Ends its threads, after what they were given: completes when they have ended. */
+    default CompletableFuture<Void> close() {
+        return CompletableFuture.completedFuture(null);
+    }
 
     /** The calling thread, which is the reactor's. */
     record OnLoop() implements Dispatcher {
@@ -26,7 +31,8 @@ sealed interface Dispatcher {
         /** How many there are, and one more until it is closed. */
         private final AtomicLong present = new AtomicLong(1);
 
-        private final CountDownLatch gone = new CountDownLatch(1);
+        private final CompletableFuture<Void> gone = new CompletableFuture<>();
+        private final AtomicBoolean closed = new AtomicBoolean();
 
         @Override
         public void dispatch(Registered source) {
@@ -42,28 +48,41 @@ sealed interface Dispatcher {
 
         private void leave() {
             if (present.decrementAndGet() == 0) {
-                gone.countDown();
+                gone.complete(null);
             }
         }
 
         @Override
-        public void close() {
-            leave();
-            Uninterruptibly.await(gone);
+        public CompletableFuture<Void> close() {
+            if (closed.compareAndSet(false, true)) {
+                leave();
+            }
+            return gone;
         }
     }
 
     /** Threads, each with a queue of its own, taken in turn. A source that is in flight is in one of the queues once, so its order is kept. */
     final class OnPool implements Dispatcher {
         private final Worker[] workers;
+        private final AtomicInteger left;
+        private final CompletableFuture<Void> gone = new CompletableFuture<>();
         /** The reactor's thread writes it, and a handler's may: an imbalance is all that can come of that. */
         private int next;
 
         OnPool(String name, int count) {
             workers = new Worker[count];
-            for (int i = 0; i < count; i++) {
-                workers[i] = new Worker(name + "-worker-" + i);
-                workers[i].thread.start();
+            left = new AtomicInteger(count);
+            int started = 0;
+            try {
+                for (int i = 0; i < count; i++) {
+                    workers[i] = new Worker(name + "-worker-" + i);
+                    workers[i].thread.start();
+                    started++;
+                }
+            } finally {
+                for (int i = 0; started < count && i < started; i++) {
+                    workers[i].queue.add(workers[i]::stop); // no more threads to be had: leave none behind
+                }
             }
         }
 
@@ -75,16 +94,20 @@ sealed interface Dispatcher {
         }
 
         @Override
-        public void close() {
+        public CompletableFuture<Void> close() {
             for (Worker worker : workers) {
                 worker.queue.add(worker::stop);
             }
-            for (Worker worker : workers) {
-                Uninterruptibly.join(worker.thread);
+            return gone;
+        }
+
+        private void leave() {
+            if (left.decrementAndGet() == 0) {
+                gone.complete(null);
             }
         }
 
-        private static final class Worker {
+        private final class Worker {
             private final BlockingQueue<Runnable> queue = new LinkedBlockingQueue<>();
             private final Thread thread;
             /** The worker's thread only. */
@@ -104,10 +127,11 @@ sealed interface Dispatcher {
                         queue.take().run();
                     } catch (InterruptedException e) {
                         // Not from us: a handler's own. It must not end the worker.
-                    } catch (RuntimeException | Error e) {
-                        Failures.log("a worker's task", e);
+                    } catch (Throwable e) {
+                        FailureLog.report("a worker's task", e);
                     }
                 }
+                leave();
             }
         }
     }

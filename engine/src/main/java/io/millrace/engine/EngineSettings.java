@@ -1,8 +1,11 @@
 package io.millrace.engine;
 
+import io.millrace.engine.internal.FailureLog;
 import io.millrace.poll.Clock;
 import io.millrace.poll.Poll;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +22,7 @@ final class EngineSettings {
     int budget = 1024;
     long spinNanos;
     private long watchdogNanos = 100_000_000;
-    private Consumer<BlockedTurn> onBlocked = blocked -> Failures.warn(blocked.toString());
+    private Consumer<BlockedTurn> onBlocked = blocked -> FailureLog.warn(blocked.toString());
 
     void backend(String name) {
         this.backend = Objects.requireNonNull(name, "name");
@@ -62,9 +65,28 @@ final class EngineSettings {
         return (backend == null ? builder : builder.backend(backend)).open();
     }
 
+    /** So many reactors, each with an open poll; or none, and an exception. */
+    List<Reactor> openReactors(String name, int count) {
+        List<Reactor> all = new ArrayList<>();
+        boolean opened = false;
+        try {
+            for (int i = 0; i < count; i++) {
+                Reactor reactor = new Reactor(name + "-" + i, this);
+                all.add(reactor);
+                reactor.prepare();
+            }
+            opened = true;
+            return List.copyOf(all);
+        } finally {
+            if (!opened) {
+                all.forEach(reactor -> reactor.finish(List.of()));
+            }
+        }
+    }
+
     /** A watchdog that has not started; null if none is wanted. */
     @Nullable
-    Watchdog watchdogOf(String name, java.util.List<Reactor> reactors) {
+    Watchdog watchdogOf(String name, List<Reactor> reactors) {
         if (watchdogNanos == 0) {
             return null;
         }

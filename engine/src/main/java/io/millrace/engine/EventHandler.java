@@ -1,5 +1,6 @@
 package io.millrace.engine;
 
+import io.millrace.engine.internal.FailureLog;
 import io.millrace.poll.Readiness;
 
 /** Called by an {@link EventLoop} when a source is ready. */
@@ -23,6 +24,6 @@ public interface EventHandler {
      * @param failure what was thrown
      */
     default void onError(EventLoop loop, long token, Throwable failure) {
-        Failures.log("the handler " + this + " of token " + token + " on " + loop, failure);
+        FailureLog.report("the handler " + FailureLog.name(this) + " of token " + token + " on " + loop, failure);
     }
 }

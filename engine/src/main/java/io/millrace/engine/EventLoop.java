@@ -1,5 +1,8 @@
 package io.millrace.engine;
 
+import io.millrace.engine.internal.Background;
+import io.millrace.engine.internal.Deadline;
+import io.millrace.engine.internal.FailureLog;
 import io.millrace.poll.BackendReport;
 import io.millrace.poll.Clock;
 import io.millrace.poll.Interest;
@@ -12,10 +15,10 @@ import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -51,7 +54,7 @@ public final class EventLoop implements Executor, AutoCloseable {
     private final @Nullable Runnable tick;
     private final ConcurrentHashMap<Long, Registered> registry = new ConcurrentHashMap<>();
     private final AtomicInteger next = new AtomicInteger();
-    private final CountDownLatch ended = new CountDownLatch(1);
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private final Builder settings;
     private @Nullable ComputePool compute;
 
@@ -64,6 +67,12 @@ public final class EventLoop implements Executor, AutoCloseable {
     /** Guarded by this loop's monitor, which is never held while user code runs. */
     private State state = State.IDLE;
 
+    /** Until when its end may wait for others; the earliest that was asked for. Guarded likewise. */
+    private @Nullable Deadline deadline;
+
+    /** What did not return before the deadline; written before {@link #ended} is completed. */
+    private volatile List<String> notEnded = List.of();
+
     private EventLoop(Builder settings) {
         this.settings = settings;
         this.name = settings.name;
@@ -71,26 +80,27 @@ public final class EventLoop implements Executor, AutoCloseable {
         this.dispatch = settings.dispatch;
         this.pollTimeoutNanos = settings.pollTimeoutNanos;
         this.tick = settings.tick;
-        List<Reactor> all = new ArrayList<>();
-        int count = dispatch == Dispatch.LOOP ? settings.workers : 1;
+        this.reactors = settings.engine.openReactors(name, dispatch == Dispatch.LOOP ? settings.workers : 1);
+        boolean opened = false;
+        Dispatcher threads = new Dispatcher.OnLoop();
         try {
-            for (int i = 0; i < count; i++) {
-                all.add(new Reactor(name + "-" + i, settings.engine));
+            threads = switch (dispatch) {
+                case LOOP -> threads;
+                case POOL -> new Dispatcher.OnPool(name, settings.workers);
+                case VIRTUAL -> new Dispatcher.OnVirtualThreads();
+            };
+            this.watchdog = settings.engine.watchdogOf(name, reactors);
+            if (watchdog != null) {
+                watchdog.start();
             }
-        } catch (RuntimeException | Error e) {
-            all.forEach(reactor -> reactor.finish(() -> {}));
-            throw e;
+            opened = true;
+        } finally {
+            if (!opened) {
+                var ignored = threads.close();
+                reactors.forEach(reactor -> reactor.finish(List.of()));
+            }
         }
-        this.reactors = List.copyOf(all);
-        this.dispatcher = switch (dispatch) {
-            case LOOP -> new Dispatcher.OnLoop();
-            case POOL -> new Dispatcher.OnPool(name, settings.workers);
-            case VIRTUAL -> new Dispatcher.OnVirtualThreads();
-        };
-        this.watchdog = settings.engine.watchdogOf(name, reactors);
-        if (watchdog != null) {
-            watchdog.start();
-        }
+        this.dispatcher = threads;
     }
 
     /**
@@ -343,9 +353,10 @@ public final class EventLoop implements Executor, AutoCloseable {
     public void run() {
         begin();
         List<Thread> others = new ArrayList<>();
+        AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
         try {
             for (Reactor reactor : reactors.subList(1, reactors.size())) {
-                others.add(Thread.ofPlatform().name(reactor.name()).start(() -> reactor.run(maxWaitNanos(), null)));
+                others.add(Thread.ofPlatform().name(reactor.name()).start(() -> runBeside(reactor, failure)));
             }
             reactors.getFirst().run(maxWaitNanos(), tick);
         } finally {
@@ -354,6 +365,20 @@ public final class EventLoop implements Executor, AutoCloseable {
             others.forEach(Uninterruptibly::join);
             clearStop();
             finishRun();
+        }
+        Throwable cause = failure.get();
+        if (cause != null) {
+            throw new IllegalStateException(name + " has stopped: one of its loops failed", cause);
+        }
+    }
+
+    /** A loop that fails stops all of them: its sources would be served no more, and nobody told. */
+    private void runBeside(Reactor reactor, AtomicReference<@Nullable Throwable> failure) {
+        try {
+            reactor.run(maxWaitNanos(), null);
+        } catch (Throwable e) {
+            failure.compareAndSet(null, e);
+            stop();
         }
     }
 
@@ -376,11 +401,7 @@ public final class EventLoop implements Executor, AutoCloseable {
         }
         begin();
         try {
-            int ran = reactors.getFirst().runOnce(Nanos.of(timeout));
-            if (tick != null) {
-                tick.run();
-            }
-            return ran;
+            return reactors.getFirst().runOnce(Nanos.of(timeout), tick);
         } finally {
             finishRun();
         }
@@ -417,42 +438,80 @@ public final class EventLoop implements Executor, AutoCloseable {
     }
 
     /**
-     * Ends the loop: tasks that are queued run, alarms that are pending get false, sources are deregistered and stay open, and then the pools end. Waits until a
-     * running loop has ended, unless it is called by one of its callbacks. Idempotent.
+     * Ends the loop: handlers that were called return, tasks that are queued run, alarms that are pending get false, sources are deregistered and stay open, and then the pools end. Waits for that
+     * until the deadline, and a quarter of a second more; what does not return by then ends when it does. In a handler, task or alarm of this loop and in a task of its pool it returns at once, and the
+     * rest happens in the background. An interrupt does not cut it short, and is kept for the caller. Any number of times: each call returns by its own deadline.
+     *
+     * @param atMost how long to wait for handlers and pools
+     * @return empty if it has ended in time; else what has not, for a person to read
      */
-    @Override
-    public void close() {
+    public List<String> shutdown(Duration atMost) {
+        Deadline mine = Deadline.after(clock, atMost);
         boolean finish;
         synchronized (this) {
             finish = state == State.IDLE;
             state = State.CLOSED;
+            if (deadline == null || mine.isBefore(deadline)) {
+                deadline = mine;
+            }
         }
         reactors.forEach(Reactor::end);
-        if (finish) {
+        boolean inside = isInside();
+        if (finish && inside) {
+            Background.run(name + "-shutdown", this::finish);
+        } else if (finish) {
             finish();
-        } else if (!inLoop() && !Registered.isHandling(this)) {
-            Uninterruptibly.await(ended);
+        }
+        if (!inside) {
+            mine.andALittle().await(ended);
+        }
+        return ended.isDone() ? notEnded : remains();
+    }
+
+    /** As {@link #shutdown} with ten seconds; what has not ended by then is logged. Idempotent. */
+    @Override
+    public void close() {
+        List<String> remains = shutdown(Deadline.OF_CLOSE);
+        if (!remains.isEmpty() && !isInside()) {
+            FailureLog.warn("closed " + name + ", which has not ended in time: " + String.join("; ", remains));
         }
     }
 
+    /** Whether the calling thread is in something that its end waits for. */
+    private boolean isInside() {
+        ComputePool pool;
+        synchronized (this) {
+            pool = compute;
+        }
+        return inLoop() || Registered.isHandling(this) || (pool != null && pool.inPool());
+    }
+
+    /** By the thread that ran it, or by the one that closes it while nobody does. */
     private void finish() {
-        dispatcher.close();
+        List<String> left = new ArrayList<>();
+        Deadline until;
+        ComputePool pool;
+        synchronized (this) {
+            until = Objects.requireNonNull(deadline);
+            pool = compute;
+        }
+        if (!until.await(dispatcher.close())) {
+            left.addAll(remains());
+        }
         registry.values().forEach(Registered::forget);
         for (Reactor reactor : reactors) {
-            reactor.finish(() -> {});
+            reactor.finish(List.of());
         }
         registry.clear();
         if (watchdog != null) {
             watchdog.stop();
         }
-        ComputePool pool;
-        synchronized (this) {
-            pool = compute;
-        }
         if (pool != null) {
-            pool.close();
+            pool.shutdown();
+            left.addAll(pool.endBy(until));
         }
-        ended.countDown();
+        notEnded = List.copyOf(left);
+        ended.complete(null);
     }
 
     // ---- Looking at it ----
@@ -482,18 +541,25 @@ public final class EventLoop implements Executor, AutoCloseable {
      */
     public String dump() {
         StringBuilder text = new StringBuilder(toString()).append('\n');
-        List<String> remains = new ArrayList<>();
         for (Reactor reactor : reactors) {
             reactor.describe(text);
-            reactor.describeRemains(remains);
         }
-        registry.values().stream().filter(Registered::isInFlight).forEach(entry -> remains.add("in flight: " + entry));
+        List<String> remains = remains();
         if (!remains.isEmpty()) {
             text.append("closing would wait for: ")
                     .append(String.join("; ", remains))
                     .append('\n');
         }
         return text.toString();
+    }
+
+    private List<String> remains() {
+        List<String> remains = new ArrayList<>();
+        for (Reactor reactor : reactors) {
+            reactor.describeRemains(remains);
+        }
+        registry.values().stream().filter(Registered::isInFlight).forEach(entry -> remains.add("in flight: " + entry));
+        return remains;
     }
 
     @Override

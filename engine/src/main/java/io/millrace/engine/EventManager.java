@@ -1,5 +1,7 @@
 package io.millrace.engine;
 
+import io.millrace.engine.internal.Deadline;
+import io.millrace.engine.internal.FailureLog;
 import io.millrace.poll.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -217,7 +219,7 @@ public interface EventManager extends Executor, AutoCloseable {
     boolean awaitTermination(Duration atMost) throws InterruptedException;
 
     /**
-     * Shuts down and waits for the end, which references and running callbacks defer. Called from a callback of this manager it does not
+     * Shuts down and waits for the end, which references and running callbacks defer, for ten seconds at most; what has not ended by then is logged. Called from a callback of this manager it does not
      * wait. An interrupt does not cut it short: it is kept for the caller. Idempotent.
      */
     @Override
@@ -227,12 +229,19 @@ public interface EventManager extends Executor, AutoCloseable {
             return;
         }
         boolean interrupted = false;
-        while (!isTerminated()) {
+        long deadline = System.nanoTime() + Deadline.OF_CLOSE.toNanos();
+        for (long left = deadline - System.nanoTime();
+                left > 0 && !isTerminated();
+                left = deadline - System.nanoTime()) {
             try {
-                awaitTermination(Duration.ofDays(1));
+                awaitTermination(Duration.ofNanos(left));
             } catch (InterruptedException e) {
                 interrupted = true;
             }
+        }
+        if (!isTerminated()) {
+            FailureLog.warn("closed " + this + ", which has not ended within " + Deadline.OF_CLOSE.toSeconds()
+                    + " s: something it runs does not return, or a reference (shutdownRef) is held");
         }
         if (interrupted) {
             Thread.currentThread().interrupt();

@@ -1,5 +1,6 @@
 package io.millrace.engine;
 
+import io.millrace.engine.internal.FailureLog;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Source;
 import io.millrace.poll.Trigger;
@@ -89,7 +90,7 @@ final class FdReadiness implements ReadinessDescriptor, Owner {
 
     private void await(Direction direction, Waiter waiter) {
         if (direction.notify(waiter)) {
-            reactor.execute(waiter.with(NotifyOutcome.BECAME_READY), direction.priority);
+            reactor.executeAlways(waiter.with(NotifyOutcome.BECAME_READY), direction.priority);
         } else {
             arm();
         }
@@ -138,10 +139,7 @@ final class FdReadiness implements ReadinessDescriptor, Owner {
         try {
             reactor.schedule(timeout);
         } catch (RejectedExecutionException e) {
-            if (direction.timedOut(waiter)) {
-                throw e;
-            }
-            // It was handed out meanwhile: whoever has it runs it.
+            // The reactor is in its last turn, and that tells everybody who waits: CLOSED, sooner than any timeout.
         }
     }
 
@@ -178,7 +176,7 @@ final class FdReadiness implements ReadinessDescriptor, Owner {
     private void force(Direction direction) {
         Waiter waiter = direction.ready();
         if (waiter != null) {
-            reactor.execute(waiter.with(NotifyOutcome.BECAME_READY), direction.priority);
+            reactor.executeAlways(waiter.with(NotifyOutcome.BECAME_READY), direction.priority);
         }
     }
 
@@ -217,8 +215,9 @@ final class FdReadiness implements ReadinessDescriptor, Owner {
         return fd;
     }
 
-    /** The reactor has come to its end: what waits is told, and what is the user's stays open. */
-    void abandon() {
+    /** What waits is told, and the source, which is the user's, stays open. */
+    @Override
+    public void reactorEnds() {
         release();
     }
 
@@ -245,11 +244,7 @@ final class FdReadiness implements ReadinessDescriptor, Owner {
 
     /** Behind what was put there before, with the same priority: so the source is closed after the callbacks. */
     private void onReactor(Runnable what) {
-        try {
-            reactor.execute(what, Priority.SYSTEM);
-        } catch (RejectedExecutionException e) {
-            reactor.runLate(what);
-        }
+        reactor.executeAlways(what, Priority.SYSTEM);
     }
 
     private void closeSource() {
@@ -257,8 +252,8 @@ final class FdReadiness implements ReadinessDescriptor, Owner {
         if (source instanceof AutoCloseable closeable) {
             try {
                 closeable.close();
-            } catch (Exception e) {
-                Failures.log("closing " + source, e);
+            } catch (Throwable e) {
+                FailureLog.report("closing " + source, e);
             }
         }
     }

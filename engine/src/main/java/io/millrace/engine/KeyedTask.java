@@ -1,5 +1,7 @@
 package io.millrace.engine;
 
+import io.millrace.engine.internal.FailureLog;
+
 /** A task that can be cancelled, and its key. */
 final class KeyedTask extends Cancellable implements TaskKey {
     private final Runnable work;
@@ -22,6 +24,6 @@ final class KeyedTask extends Cancellable implements TaskKey {
 
     @Override
     public String toString() {
-        return "task " + work;
+        return "task " + FailureLog.name(work);
     }
 }

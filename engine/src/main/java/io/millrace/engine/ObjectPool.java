@@ -1,6 +1,6 @@
 package io.millrace.engine;
 
-import java.lang.System.Logger.Level;
+import io.millrace.engine.internal.FailureLog;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Objects;
@@ -217,7 +217,7 @@ public final class ObjectPool<T> implements AutoCloseable {
                 }
             }
         }
-        System.getLogger("io.millrace").log(Level.WARNING, "pool of " + name + ": " + what, unreported);
+        FailureLog.report("the pool of " + name + ":", what, unreported);
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.millrace.engine;
 
+import io.millrace.engine.internal.FailureLog;
 import io.millrace.poll.Clock;
 import io.millrace.poll.Events;
 import io.millrace.poll.Interest;
@@ -11,6 +12,8 @@ import io.millrace.poll.internal.LoopAccess;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +37,11 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Threads.</b> {@link #run} and {@link #runOnce} by one thread at a time, which is the reactor's for that time. What is marked so by any
  * thread. All else belongs to the reactor's thread.
  *
- * <p><b>Ending.</b> {@link #finish} is the reactor's last turn: what is queued runs, pending alarms get false, and the poll is closed.
+ * <p><b>Failures.</b> Whatever user code throws is contained in {@link #runItem} and reported; only a failure of the engine's own steps leaves {@link #run}, and then its owner must
+ * end what it is part of.
+ *
+ * <p><b>Ending.</b> {@link #finish} is the reactor's last turn: what is queued runs, pending alarms get false, all that it carries is ended, and the poll is closed. What must not be
+ * lost though it comes too late for a turn goes through {@link #executeAlways}.
  */
 final class Reactor {
     static final long FOREVER = Long.MAX_VALUE;
@@ -69,6 +76,12 @@ final class Reactor {
     private volatile boolean stopRequested;
     private volatile boolean endRequested;
     private volatile boolean finished;
+
+    /** What came too late for a turn and must not be lost: run at the end of the last one. Guarded by itself, and so is {@code over}. */
+    private final ArrayDeque<Runnable> late = new ArrayDeque<>();
+
+    /** The last turn is over: nothing runs on this reactor any more. */
+    private boolean over;
 
     /** The time of this turn, taken in step 3; at the end of the turn, the time of step 8. */
     private long now;
@@ -113,6 +126,24 @@ final class Reactor {
         queue.offer(task, priority);
     }
 
+    /**
+     * Hands over what must run whatever happens, such as the callback that tells of an end. A reactor in its last turn runs it at the end of that; after that nothing else runs on the reactor
+     * any more, so the calling thread runs it. Any thread, without waiting.
+     */
+    void executeAlways(Runnable task, Priority priority) {
+        try {
+            execute(task, priority);
+        } catch (RejectedExecutionException e) {
+            synchronized (late) {
+                if (!over) {
+                    late.add(task);
+                    return;
+                }
+            }
+            runContained(task);
+        }
+    }
+
     void wake() {
         access.wakeSleeper(poll);
     }
@@ -146,8 +177,8 @@ final class Reactor {
     private void runCancelled(Alarm alarm) {
         try {
             alarm.runCancelled();
-        } catch (RuntimeException | Error e) {
-            Failures.log(alarm, e);
+        } catch (Throwable e) {
+            FailureLog.report(alarm, e);
         }
     }
 
@@ -203,7 +234,7 @@ final class Reactor {
         Object item = CURRENT.getOpaque(this);
         return new BlockedTurn(
                 name,
-                String.valueOf(item),
+                FailureLog.name(item),
                 Duration.ofNanos(lastsNanos),
                 running == null ? List.of() : List.of(running.getStackTrace()));
     }
@@ -263,10 +294,14 @@ final class Reactor {
     }
 
     /** One turn, on the calling thread. Returns how many items it ran. */
-    int runOnce(long maxWaitNanos) {
+    int runOnce(long maxWaitNanos, @Nullable Runnable tick) {
         enter();
         try {
-            return turn(maxWaitNanos);
+            int ran = turn(maxWaitNanos);
+            if (tick != null) {
+                runItem(tick);
+            }
+            return ran;
         } finally {
             leave();
         }
@@ -359,39 +394,91 @@ final class Reactor {
         return queue.isPending() || endOfTurn.size() > 0 || stopRequested || endRequested;
     }
 
+    /** The boundary around user code: nothing that it throws gets past this (end-1). */
     private void runItem(Runnable item) {
         CURRENT.setOpaque(this, item);
         try {
             item.run();
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             metrics.failure();
-            Failures.log(item, e);
+            FailureLog.report(item, e);
         }
+    }
+
+    /** As {@link #runItem}, on any thread. */
+    private static void runContained(Runnable item) {
+        try {
+            item.run();
+        } catch (Throwable e) {
+            FailureLog.report(item, e);
+        }
+    }
+
+    /** Opens what is opened at the first wait, so that a lack of descriptors shows now and not in the reactor's thread. Before it runs. */
+    void prepare() {
+        access.pollOnce(poll, events, 0, work);
     }
 
     /**
-     * The last turn, on the calling thread, which becomes the reactor's: what is queued runs, what is not accepted any more is refused, pending
-     * alarms get false, then {@code last} runs and the poll is closed.
+     * The last turn, on the calling thread, which becomes the reactor's: what is queued runs, what is not accepted any more is refused, pending alarms get false, all that it carries ends
+     * ({@code others} too, whose sources may not be registered any more), and the poll is closed. A step that fails does not keep the next from being taken.
      */
-    void finish(Runnable last) {
+    void finish(Collection<? extends Owner> others) {
         enter();
         try {
-            queue.close().forEach(this::runItem);
+            runItem(() -> queue.close().forEach(this::runItem));
             finished = true;
-            alarms.takeAll().forEach(this::cutOff);
-            runItem(last);
-            while (endOfTurn.size() > 0) {
-                runItem(endOfTurn.take());
-            }
+            runItem(() -> alarms.takeAll().forEach(this::cutOff));
+            runItem(() -> access.owners(poll, this::endOwner));
+            runItem(() -> others.forEach(this::endOwner));
+            runRest();
         } finally {
             leave();
-            poll.close();
+            runContained(poll::close);
         }
     }
 
-    /** Runs something that comes after the end: nothing else runs on this reactor any more, so any thread will do. */
-    void runLate(Runnable what) {
-        runItem(what);
+    private void endOwner(Object owner) {
+        if (owner instanceof Owner ours) {
+            runItem(new Runnable() {
+                @Override
+                public void run() {
+                    ours.reactorEnds();
+                }
+
+                @Override
+                public String toString() {
+                    return "the end of " + ours;
+                }
+            });
+        }
+    }
+
+    /** The end of the last turn: until there is nothing more. */
+    private void runRest() {
+        for (; ; ) {
+            while (endOfTurn.size() > 0) {
+                runItem(endOfTurn.take());
+            }
+            Runnable next;
+            synchronized (late) {
+                next = late.poll();
+                if (next == null) {
+                    over = true;
+                    return;
+                }
+            }
+            runItem(next);
+        }
+    }
+
+    /** Cuts off the peers of a reactor that a handler keeps from ending: see {@link Owner#cutOff}. Any thread. */
+    void cutOffOwners() {
+        access.owners(poll, owner -> {
+            if (owner instanceof Owner ours) {
+                runContained(ours::cutOff);
+            }
+        });
     }
 
     /** Whether its last turn has begun to tell those who are left. */
@@ -420,7 +507,7 @@ final class Reactor {
                     .append(" µs");
             Object item = CURRENT.getOpaque(this);
             if (item != null) {
-                text.append(", in ").append(item);
+                text.append(", in ").append(FailureLog.name(item));
             }
         }
         text.append("; ")
@@ -447,7 +534,7 @@ final class Reactor {
     void describeRemains(List<String> remains) {
         Object item = CURRENT.getOpaque(this);
         if (item != null) {
-            remains.add(name + " is in " + item);
+            remains.add(name + " is in " + FailureLog.name(item));
         }
         for (Priority priority : Priority.values()) {
             if (depth(priority) > 0) {

@@ -1,5 +1,6 @@
 package io.millrace.engine;
 
+import io.millrace.engine.transport.Acceptance;
 import io.millrace.engine.transport.StreamTransport;
 import io.millrace.engine.transport.TransportHandler;
 import io.millrace.engine.transport.TransportLoop;
@@ -79,7 +80,7 @@ final class ReactorLoop implements TransportLoop {
     }
 
     @Override
-    public AutoCloseable accept(TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed) {
+    public Acceptance accept(TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed) {
         Accepting accepting = new Accepting(this, listener, accepted, failed);
         accepting.register();
         return accepting;

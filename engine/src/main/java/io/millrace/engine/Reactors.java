@@ -1,5 +1,8 @@
 package io.millrace.engine;
 
+import io.millrace.engine.internal.Background;
+import io.millrace.engine.internal.Deadline;
+import io.millrace.engine.internal.FailureLog;
 import io.millrace.engine.transport.TransportAccess;
 import io.millrace.engine.transport.TransportLoop;
 import io.millrace.net.ByteStream;
@@ -13,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
@@ -36,6 +40,10 @@ import org.jspecify.annotations.Nullable;
  * reactors in turn, all tasks of one {@link #runAll} to the same.
  *
  * <p><b>Order.</b> In one reactor: see {@link Priority}. Between reactors there is none.
+ *
+ * <p><b>Ending.</b> With the manager ends all that it carries: connections and their servers' listeners are closed, pending callbacks of descriptors are called with CLOSED, pending alarms with
+ * false. A handler that does not return keeps its reactor; at the deadline of {@link #shutdown(Duration)} the peers of that reactor's connections are cut off, and the rest follows when the handler returns. Whatever
+ * user code throws ends nothing. Should a reactor fail itself, the whole manager ends, and {@link #termination} tells why.
  *
  * <p><b>When there is nothing to do</b> its threads make no system call.
  *
@@ -62,33 +70,54 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
     private final @Nullable Watchdog watchdog;
     private final Lifecycle lifecycle = new Lifecycle(this);
     private final CountDownLatch running;
+    /** Completed when all reactors have ended; and how. */
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+    private final CompletableFuture<Void> termination = new CompletableFuture<>();
     private final AtomicInteger next = new AtomicInteger();
-    private final Set<AutoCloseable> descriptors = ConcurrentHashMap.newKeySet();
+    /** Those that are open. Their sources may be closed without them, so the poll does not know all of them. */
+    private final Set<Owner> descriptors = ConcurrentHashMap.newKeySet();
+
+    /** Why it ends, until somebody could be told. */
+    private volatile @Nullable Throwable failure;
+
     private final Set<Integer> numbers = ConcurrentHashMap.newKeySet();
 
     private Reactors(Builder settings) {
         this.name = settings.name;
         this.clock = settings.engine.clock;
         this.wallClock = settings.wallClock;
-        List<Reactor> all = new ArrayList<>();
-        try {
-            for (int i = 0; i < settings.reactors; i++) {
-                all.add(new Reactor(name + "-" + i, settings.engine));
-            }
-        } catch (RuntimeException | Error e) {
-            all.forEach(reactor -> reactor.finish(() -> {}));
-            throw e;
-        }
+        List<Reactor> all = settings.engine.openReactors(name, settings.reactors);
         this.reactors = all.toArray(Reactor[]::new);
         this.loops =
                 all.stream().map(reactor -> new ReactorLoop(reactor, clock)).toList();
         this.running = new CountDownLatch(reactors.length);
         this.watchdog = settings.engine.watchdogOf(name, List.copyOf(all));
-        for (Reactor reactor : reactors) {
-            new ReactorThread(this, reactor, settings.daemon).start();
-        }
-        if (watchdog != null) {
-            watchdog.start();
+        start(settings.daemon);
+    }
+
+    /** All of its threads run when this returns; or none, and it has ended. */
+    private void start(boolean daemon) {
+        int started = 0;
+        try {
+            for (Reactor reactor : reactors) {
+                new ReactorThread(this, reactor, daemon).start();
+                started++;
+            }
+            if (watchdog != null) {
+                watchdog.start();
+            }
+        } catch (Throwable e) {
+            shutdown();
+            for (int i = started; i < reactors.length; i++) {
+                finish(reactors[i]);
+            }
+            Deadline.after(clock, Deadline.A_LITTLE).await(ended);
+            throw new IllegalStateException(
+                    "cannot open " + name + ": only " + started + " of " + reactors.length
+                            + " threads could be started (" + e.getMessage()
+                            + "); raise the limit of threads (ulimit -u, pids.max), or open fewer reactors",
+                    e);
         }
     }
 
@@ -126,29 +155,65 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         public void run() {
             try {
                 reactor.run(Reactor.FOREVER, null);
+            } catch (Throwable e) {
+                manager.failed(reactor, e);
             } finally {
                 manager.finish(reactor);
             }
         }
     }
 
+    /** A step of the engine's own has failed, for which there is no remedy: what one reactor carries is lost, so all of it ends, visibly. */
+    private void failed(Reactor reactor, Throwable cause) {
+        if (lifecycle.force()) {
+            end();
+        }
+        FailureLog.report(reactor.name(), "failed, so " + name + " ends", cause);
+        tellFailure(cause);
+    }
+
+    private void tellFailure(Throwable cause) {
+        try {
+            termination.completeExceptionally(cause);
+        } catch (Throwable e) {
+            // No memory, or a stage of the user's. Once more when the connections are closed.
+            failure = cause;
+        }
+    }
+
     private void finish(Reactor reactor) {
         try {
-            reactor.finish(() -> descriptors.forEach(descriptor -> closeIfOn(descriptor, reactor)));
+            reactor.finish(descriptorsOf(reactor));
+        } catch (Throwable e) {
+            FailureLog.report(reactor.name(), "could not end in order", e);
         } finally {
             running.countDown();
-            if (running.getCount() == 0 && watchdog != null) {
-                watchdog.stop();
+            if (running.getCount() == 0) {
+                hasEnded();
             }
         }
     }
 
-    private static void closeIfOn(AutoCloseable descriptor, Reactor reactor) {
-        switch (descriptor) {
-            case FdReadiness readiness when readiness.reactor == reactor -> readiness.abandon();
-            case StreamCompletion completion when completion.reactor == reactor -> completion.close();
-            default -> {}
+    private void hasEnded() {
+        if (watchdog != null) {
+            watchdog.stop();
         }
+        Throwable cause = failure;
+        if (cause != null) {
+            termination.completeExceptionally(cause);
+        }
+        ended.complete(null);
+        termination.complete(null);
+    }
+
+    private List<Owner> descriptorsOf(Reactor reactor) {
+        return descriptors.stream()
+                .filter(descriptor -> switch (descriptor) {
+                    case FdReadiness readiness -> readiness.reactor == reactor;
+                    case StreamCompletion completion -> completion.reactor == reactor;
+                    default -> false;
+                })
+                .toList();
     }
 
     /** The reactor of the calling thread if it is one of ours, else the next in turn. */
@@ -301,7 +366,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
             descriptor.register();
             // It is in the set, so the reactor's last turn finds it; unless that has been and gone.
             if (descriptor.reactor.hasFinished()) {
-                descriptor.abandon();
+                descriptor.reactorEnds();
                 throw ended("register " + source);
             }
             registered = true;
@@ -369,7 +434,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
     }
 
     /** A descriptor is closed or released. */
-    void forget(AutoCloseable descriptor, int fd) {
+    void forget(Owner descriptor, int fd) {
         descriptors.remove(descriptor);
         numbers.remove(fd);
     }
@@ -402,22 +467,61 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
     }
 
     /**
-     * Shuts down, waits for the end as long as it may, and then ends in spite of references that are held: the deadline wins.
+     * Shuts down and waits for the end until the deadline, which wins over references that are held and over handlers that do not return: then it ends in spite of the references, and what a
+     * handler keeps from ending is cut off from its peers. Returns a quarter of a second after the deadline at the latest. In a callback of this manager it returns at once, and the rest
+     * happens in the background. An interrupt does not cut it short, and is kept for the caller. From any thread, any number of times; the earliest deadline counts.
      *
      * @param atMost how long to wait for references and for work that is running
-     * @return empty if it has ended; else what keeps it
-     * @throws InterruptedException if interrupted
+     * @return empty if it has ended in time; else what kept it, for a person to read
      */
-    public List<String> shutdown(Duration atMost) throws InterruptedException {
+    public List<String> shutdown(Duration atMost) {
+        Deadline deadline = Deadline.after(clock, atMost);
         shutdown();
-        if (awaitTermination(atMost)) {
+        if (ended.isDone()) {
+            return List.of();
+        }
+        if (inManager()) {
+            Background.run(name + "-shutdown", () -> endBy(deadline));
+            return remains();
+        }
+        return endBy(deadline);
+    }
+
+    private List<String> endBy(Deadline deadline) {
+        if (deadline.await(ended)) {
             return List.of();
         }
         List<String> remains = remains();
         if (lifecycle.force()) {
             end();
         }
+        if (!deadline.andALittle().await(ended)) {
+            for (Reactor reactor : reactors) {
+                if (!reactor.hasFinished()) {
+                    reactor.cutOffOwners();
+                    remains.add(reactor.name() + " has not ended");
+                }
+            }
+        }
         return remains;
+    }
+
+    /** As {@link #shutdown(Duration)} with ten seconds; what has not ended by then is logged. */
+    @Override
+    public void close() {
+        List<String> remains = shutdown(Deadline.OF_CLOSE);
+        if (!remains.isEmpty() && !inManager()) {
+            FailureLog.warn("closed " + name + ", which has not ended in time: " + String.join("; ", remains));
+        }
+    }
+
+    /**
+     * Tells when it has ended, and whether by somebody's will.
+     *
+     * @return completes when all its threads have ended; or exceptionally, as soon as a reactor has failed and the manager ends because of that. Each call returns a new one
+     */
+    public CompletableFuture<Void> termination() {
+        return termination.copy();
     }
 
     @Override

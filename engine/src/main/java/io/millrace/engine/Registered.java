@@ -1,5 +1,6 @@
 package io.millrace.engine;
 
+import io.millrace.engine.internal.FailureLog;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Source;
@@ -148,12 +149,11 @@ final class Registered implements Owner, Runnable {
     }
 
     private void call(int bits) {
-        Readiness readiness = reactor.visible(bits, interest);
-        if (readiness == Readiness.NONE) {
-            return;
-        }
         try {
-            handler.ready(loop, token, readiness);
+            Readiness readiness = reactor.visible(bits, interest);
+            if (readiness != Readiness.NONE) {
+                handler.ready(loop, token, readiness);
+            }
         } catch (Throwable e) {
             reactor.metrics.failureElsewhere();
             report(e);
@@ -166,15 +166,19 @@ final class Registered implements Owner, Runnable {
         }
         try {
             handler.onError(loop, token, failure);
-        } catch (RuntimeException | Error e) {
-            e.addSuppressed(failure);
-            Failures.log("onError of " + this, e);
+        } catch (Throwable e) {
+            FailureLog.report("onError of " + this, e, failure);
         }
     }
 
     /** No call begins after this, except one that another thread is about to make. */
     void forget() {
         gone = true;
+    }
+
+    @Override
+    public void reactorEnds() {
+        forget();
     }
 
     /** Whether the calling thread is in a handler of this loop, off the loop. */
@@ -188,6 +192,6 @@ final class Registered implements Owner, Runnable {
 
     @Override
     public String toString() {
-        return "handler " + handler + " of token " + token + ", " + source;
+        return "handler " + FailureLog.name(handler) + " of token " + token + ", " + source;
     }
 }

@@ -1,5 +1,6 @@
 package io.millrace.engine;
 
+import io.millrace.engine.internal.FailureLog;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -139,8 +140,9 @@ final class RunQueue {
     }
 
     private static RejectedExecutionException rejected(Runnable task) {
-        return new RejectedExecutionException("cannot run " + task + ": the event manager has shut down;"
-                + " hold a reference (shutdownRef) for as long as you hand over work");
+        return new RejectedExecutionException(
+                "cannot run " + FailureLog.name(task) + ": the event manager has shut down;"
+                        + " hold a reference (shutdownRef) for as long as you hand over work");
     }
 
     /** How many tasks of a class wait in the inbox; what is being delivered is not counted. */
@@ -251,18 +253,21 @@ final class RunQueue {
         }
         closed = true;
         List<Runnable> taken = new ArrayList<>();
-        for (Runnable item = inboxes[CONTROL].poll(); item != null; item = inboxes[CONTROL].poll()) {
-            taken.add(item);
-        }
-        for (int c = CLASSES - 1; c >= 0; c--) {
-            while (rings[c].size() > 0) {
-                taken.add(rings[c].take());
+        try {
+            for (Runnable item = inboxes[CONTROL].poll(); item != null; item = inboxes[CONTROL].poll()) {
+                taken.add(item);
             }
-            for (Runnable task = inboxes[c].poll(); task != null; task = inboxes[c].poll()) {
-                taken.add(task);
+            for (int c = CLASSES - 1; c >= 0; c--) {
+                while (rings[c].size() > 0) {
+                    taken.add(rings[c].take());
+                }
+                for (Runnable task = inboxes[c].poll(); task != null; task = inboxes[c].poll()) {
+                    taken.add(task);
+                }
             }
+        } finally {
+            sealed = true; // also if there is no memory for the list: producers wait for this
         }
-        sealed = true;
         return taken;
     }
 }

@@ -119,6 +119,10 @@ final class StreamCarrier implements StreamTransport, Owner, Distant, Runnable {
             }
         } catch (IOException e) {
             fail(e);
+        } catch (Throwable e) {
+            // Not the handler's, which contains its own: the state of this connection cannot be trusted any more.
+            fail(new IOException(
+                    "cannot go on with " + this + ": " + e.getClass().getName(), e));
         }
     }
 
@@ -282,6 +286,24 @@ final class StreamCarrier implements StreamTransport, Owner, Distant, Runnable {
     @Override
     public boolean isClosed() {
         return closed;
+    }
+
+    @Override
+    public void reactorEnds() {
+        if (!closed) {
+            handler.loopEnds();
+            close();
+        }
+    }
+
+    @Override
+    public void cutOff() {
+        closeOutput();
+        try {
+            stream.shutdownInput();
+        } catch (IOException e) {
+            // It is broken or closed already, so the peer knows.
+        }
     }
 
     @Override

@@ -148,10 +148,7 @@ abstract sealed class StreamCompletion implements CompletionDescriptor, Owner {
         try {
             reactor.execute(attempt);
         } catch (RejectedExecutionException e) {
-            if (slot.take(operation)) {
-                throw e;
-            }
-            // The end of the manager has closed it meanwhile, and told the callback.
+            // The reactor is in its last turn, which closes this descriptor and tells the callback.
         }
     }
 
@@ -166,7 +163,7 @@ abstract sealed class StreamCompletion implements CompletionDescriptor, Owner {
             result = room == null ? noRoom() : attempt(pending, room);
         } catch (IOException e) {
             result = closed.get() ? new ReadResult.Closed() : new ReadResult.Failed(e);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             result = new ReadResult.Failed(new IOException("cannot read from " + this + ": the allocator failed", e));
         }
         if (result != null && reading.take(pending)) {
@@ -202,7 +199,8 @@ abstract sealed class StreamCompletion implements CompletionDescriptor, Owner {
     public void write(List<ByteBuffer> buffers, @Nullable InetSocketAddress target, Consumer<WriteResult> callback) {
         Objects.requireNonNull(callback, "callback");
         requireTarget(target);
-        begin(writing, new Writing(buffers, target, callback), "write", tryWrite);
+        // Copied, and refused if one is null, before anything is pending.
+        begin(writing, new Writing(List.copyOf(buffers), target, callback), "write", tryWrite);
     }
 
     private void tryWrite() {
@@ -219,9 +217,22 @@ abstract sealed class StreamCompletion implements CompletionDescriptor, Owner {
             result = new WriteResult.Written(pending.written);
         } catch (IOException e) {
             result = closed.get() ? new WriteResult.Closed() : new WriteResult.Failed(e, pending.written);
+        } catch (Throwable e) {
+            // Such as a datagram without a target on a socket that is not connected, or a buffer that is used elsewhere
+            // too.
+            result = new WriteResult.Failed(
+                    new IOException("cannot write to " + this + ": " + why(e), e), pending.written);
         }
         if (writing.take(pending)) {
             pending.callback.accept(result);
+        }
+    }
+
+    private static String why(Throwable failure) {
+        try {
+            return String.valueOf(failure.getMessage());
+        } catch (Throwable e) {
+            return failure.getClass().getName();
         }
     }
 
@@ -243,12 +254,13 @@ abstract sealed class StreamCompletion implements CompletionDescriptor, Owner {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            try {
-                reactor.execute(this::closeNow, Priority.SYSTEM);
-            } catch (RejectedExecutionException e) {
-                reactor.runLate(this::closeNow);
-            }
+            reactor.executeAlways(this::closeNow, Priority.SYSTEM);
         }
+    }
+
+    @Override
+    public void reactorEnds() {
+        close();
     }
 
     private void closeNow() {

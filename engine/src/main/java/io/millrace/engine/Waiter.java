@@ -1,5 +1,6 @@
 package io.millrace.engine;
 
+import io.millrace.engine.internal.FailureLog;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +46,6 @@ final class Waiter implements Runnable {
 
     @Override
     public String toString() {
-        return callback + " of " + descriptor;
+        return FailureLog.name(callback) + " of " + descriptor;
     }
 }

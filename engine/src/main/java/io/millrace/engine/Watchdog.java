@@ -1,5 +1,6 @@
 package io.millrace.engine;
 
+import io.millrace.engine.internal.FailureLog;
 import io.millrace.poll.Clock;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -93,8 +94,8 @@ final class Watchdog {
     private void tell(BlockedTurn blocked) {
         try {
             report.accept(blocked);
-        } catch (RuntimeException | Error e) {
-            Failures.log("the watchdog's callback", e);
+        } catch (Throwable e) {
+            FailureLog.report("the watchdog's callback", e);
         }
     }
 }

@@ -38,7 +38,7 @@ class AlarmsTest {
                 wakeUps.put(now, fired);
             }
         }
-        reactor.finish(() -> {});
+        reactor.finish(List.of());
     }
 
     @Test

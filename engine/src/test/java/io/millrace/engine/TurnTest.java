@@ -53,9 +53,17 @@ class TurnTest {
         reactor.register(
                 source,
                 0,
-                bits -> {
-                    log.add("event seen");
-                    reactor.add(() -> log.add("event NORMAL"), Priority.NORMAL);
+                new Owner() {
+                    @Override
+                    public void signalled(int bits) {
+                        log.add("event seen");
+                        reactor.add(() -> log.add("event NORMAL"), Priority.NORMAL);
+                    }
+
+                    @Override
+                    public void reactorEnds() {
+                        log.add("end seen");
+                    }
                 },
                 Interest.READABLE,
                 Trigger.EDGE);
@@ -72,7 +80,7 @@ class TurnTest {
         reactor.post(() -> log.add("task SYSTEM"), Priority.SYSTEM);
         reactor.post(() -> log.add("task LOW"), Priority.LOW);
         log.clear();
-        reactor.runOnce(0);
+        reactor.runOnce(0, null);
         log.removeFirst(); // a driver that is not a loop asks for the time when it begins
         // The poll asks for the time itself only if it has timers, and this one has none.
         assertThat(log)
@@ -89,9 +97,10 @@ class TurnTest {
                         "time");
         assertThat(reactor.metrics.turns()).isEqualTo(1);
         log.clear();
-        reactor.runOnce(0);
-        assertThat(log).contains("task of the next turn");
-        reactor.finish(() -> {});
+        reactor.runOnce(0, null);
+        assertThat(log).contains("task of the next turn").doesNotContain("end seen");
+        reactor.finish(List.of());
+        assertThat(log).contains("end seen");
     }
 
     @Test
@@ -99,9 +108,9 @@ class TurnTest {
     void timeout() {
         Reactor reactor = reactor();
         reactor.schedule(alarm(reactor, 0, Priority.NORMAL));
-        reactor.runOnce(Reactor.FOREVER);
+        reactor.runOnce(Reactor.FOREVER, null);
         assertThat(log).contains("alarm NORMAL");
         assertThat(reactor.poll.wakes()).isZero();
-        reactor.finish(() -> {});
+        reactor.finish(List.of());
     }
 }

@@ -642,6 +642,11 @@ public final class Poll implements AutoCloseable {
         }
 
         @Override
+        public void owners(Poll poll, Consumer<Object> each) {
+            poll.registry.owners(each);
+        }
+
+        @Override
         public void describe(Poll poll, Consumer<String> each) {
             poll.registry.describe(each);
         }

@@ -374,6 +374,17 @@ final class Registry {
         }
     }
 
+    /** The owners of what is registered, without the lock. */
+    void owners(Consumer<Object> each) {
+        for (int i = 0; i < nodes.bound(); i++) {
+            Node node = nodes.at(i);
+            Object owner = node == null ? null : node.owner;
+            if (owner != null) {
+                each.accept(owner);
+            }
+        }
+    }
+
     int size() {
         control.lock();
         try {

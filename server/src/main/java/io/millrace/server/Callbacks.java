@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 
 /** Where the callbacks of a server's connections run: see {@link Dispatch}. */
 sealed interface Callbacks extends AutoCloseable {
@@ -20,6 +19,10 @@ sealed interface Callbacks extends AutoCloseable {
     /** For one connection: runs what it is given, one after the other. */
     Serial serial(long id);
 
+    /** Whether the calling thread is in one of them, off the loop. */
+    boolean isInside();
+
+    /** Lets their threads end, after what they were given. Does not wait. */
     @Override
     void close();
 
@@ -54,11 +57,19 @@ sealed interface Callbacks extends AutoCloseable {
         }
 
         @Override
+        public boolean isInside() {
+            return false;
+        }
+
+        @Override
         public void close() {}
     }
 
     /** On threads of ours, each connection always on the same; or on virtual ones. */
     record OnThreads(List<ExecutorService> threads, ObjectPool<ByteBuffer> buffers) implements Callbacks {
+        /** Whose callback the thread is in. */
+        private static final ThreadLocal<OnThreads> INSIDE = new ThreadLocal<>();
+
         @Override
         public boolean isOnLoop() {
             return false;
@@ -66,25 +77,26 @@ sealed interface Callbacks extends AutoCloseable {
 
         @Override
         public Serial serial(long id) {
-            return new Serial(threads.get((int) (id % threads.size())));
+            ExecutorService thread = threads.get((int) (id % threads.size()));
+            return new Serial(drain -> thread.execute(() -> {
+                INSIDE.set(this);
+                try {
+                    drain.run();
+                } finally {
+                    INSIDE.remove();
+                }
+            }));
+        }
+
+        @Override
+        @SuppressWarnings("ReferenceEquality") // identity is what is meant
+        public boolean isInside() {
+            return INSIDE.get() == this;
         }
 
         @Override
         public void close() {
             threads.forEach(ExecutorService::shutdown);
-            boolean interrupted = false;
-            for (ExecutorService thread : threads) {
-                try {
-                    // A callback of ours may be what closes: it must not wait for itself for ever.
-                    boolean ended = thread.awaitTermination(5, TimeUnit.SECONDS);
-                    assert ended || !thread.isTerminated();
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 }

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
@@ -19,29 +20,69 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
     private final LongAdder bytesIn = new LongAdder();
 
     private final LongAdder bytesOut = new LongAdder();
-    private final Runnable whenEmpty;
+    /** Those whose handlers have not been told all: one less when the last call has returned. */
+    private final AtomicLong unended = new AtomicLong();
 
-    Connections(Runnable whenEmpty) {
-        this.whenEmpty = whenEmpty;
+    private volatile boolean closed;
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+    /** A connection may come in: false from {@link #closeAdmission} on. If true, {@link #add} or {@link #withdraw} follows. */
+    boolean admit() {
+        unended.incrementAndGet();
+        if (closed) {
+            withdraw();
+            return false;
+        }
+        return true;
+    }
+
+    /** What was admitted is not there after all, and no handler knows of it. */
+    void withdraw() {
+        hasEnded();
+    }
+
+    /**
+     * None is admitted from now on. Each one that was admitted before is among {@link #connections} by now, or its thread finds this out in {@link #add}.
+     *
+     * @return completes when all have ended and their handlers were told
+     */
+    CompletableFuture<Void> closeAdmission() {
+        closed = true;
+        if (unended.get() == 0) {
+            ended.complete(null);
+        }
+        return ended;
+    }
+
+    @Override
+    public void hasEnded() {
+        // The count changes before the flag is looked at; closeAdmission does it the other way round: one of the two
+        // completes.
+        if (unended.decrementAndGet() == 0 && closed) {
+            ended.complete(null);
+        }
     }
 
     long nextId() {
         return ids.incrementAndGet();
     }
 
+    /** One that was admitted. It is in the map before the flag is looked at: whoever closes all finds it there, or it is closed here. */
     void add(StreamConnection connection) {
         present.put(connection.id(), connection);
+        if (closed) {
+            connection.abort();
+        }
     }
 
     @Override
-    public void isOver(StreamConnection connection) {
-        if (present.remove(connection.id(), connection)) {
-            bytesIn.add(connection.bytesReceived());
-            bytesOut.add(connection.bytesSent());
+    public boolean isOver(StreamConnection connection) {
+        if (!present.remove(connection.id(), connection)) {
+            return false;
         }
-        if (present.isEmpty()) {
-            whenEmpty.run();
-        }
+        bytesIn.add(connection.bytesReceived());
+        bytesOut.add(connection.bytesSent());
+        return true;
     }
 
     int size() {

@@ -5,6 +5,8 @@ import io.millrace.engine.AlarmKey;
 import io.millrace.engine.Priority;
 import io.millrace.engine.ReadinessDescriptor;
 import io.millrace.engine.ReadinessEventManager;
+import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.transport.Acceptance;
 import io.millrace.engine.transport.StreamTransport;
 import io.millrace.engine.transport.TransportHandler;
 import io.millrace.engine.transport.TransportLoop;
@@ -17,6 +19,8 @@ import io.millrace.net.TcpStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -25,10 +29,18 @@ import org.jspecify.annotations.Nullable;
  * call from any of them; so all that belongs to the loop goes through one {@link Serial}, and a turn is one task of it.
  */
 final class DescriptorLoop implements TransportLoop {
+    /** As far ahead as a clock that is compared by subtraction allows: 36 years. */
+    private static final long NEVER_NANOS = Long.MAX_VALUE / 8;
+
     private final ReadinessEventManager manager;
     private final Serial turns;
     private final ArrayDeque<Runnable> endOfTurn = new ArrayDeque<>();
     private volatile @Nullable Thread running;
+    /** How to end each thing that it carries, by identity. The loop's. */
+    private final Set<Runnable> carried = new LinkedHashSet<>();
+
+    private @Nullable AlarmKey sentinel;
+    private volatile boolean released;
 
     DescriptorLoop(ReadinessEventManager manager) {
         this.manager = manager;
@@ -82,9 +94,48 @@ final class DescriptorLoop implements TransportLoop {
     private static void runSafely(Runnable task) {
         try {
             task.run();
-        } catch (RuntimeException | Error e) {
-            System.getLogger("io.millrace").log(System.Logger.Level.ERROR, task + " failed", e);
+        } catch (Throwable e) {
+            FailureLog.report(task, e);
         }
+    }
+
+    // ---- The manager's end ----
+
+    /**
+     * A manager tells nobody that it ends, but gives false to every alarm that is pending then. So one is pending for as long as this loop carries something, for a time that never comes.
+     */
+    private void carry(Runnable end) {
+        carried.add(end);
+        if (sentinel == null) {
+            sentinel = manager.schedule(
+                    manager.clock().nanoTime() + NEVER_NANOS,
+                    fired -> {
+                        if (!fired && !released) {
+                            execute(this::managerEnds);
+                        }
+                    },
+                    Priority.LOW);
+        }
+    }
+
+    /** What it carries ends with it (end-2). */
+    private void managerEnds() {
+        while (!carried.isEmpty()) {
+            Runnable end = carried.iterator().next();
+            carried.remove(end);
+            runSafely(end);
+        }
+    }
+
+    /** Nothing is carried any more, and nothing will be. Any thread. */
+    void release() {
+        released = true;
+        execute(() -> {
+            AlarmKey alarm = sentinel;
+            if (alarm != null) {
+                manager.cancel(alarm);
+            }
+        });
     }
 
     @Override
@@ -122,19 +173,24 @@ final class DescriptorLoop implements TransportLoop {
     public StreamTransport attach(ByteStream stream, TransportHandler handler, int bufferSize) {
         Carrier carrier = new Carrier(stream, handler, bufferSize);
         carrier.start();
+        carry(carrier.end);
         return carrier;
     }
 
     @Override
-    public AutoCloseable accept(TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed) {
-        ReadinessDescriptor descriptor = manager.register(listener);
-        new Acceptor(descriptor, listener, accepted, failed).arm();
-        return () -> manager.delete(descriptor);
+    public Acceptance accept(TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed) {
+        Acceptor acceptor = new Acceptor(manager.register(listener), listener, accepted, failed);
+        acceptor.arm();
+        carry(acceptor.end);
+        return acceptor;
     }
 
     /** Accepts until would-block, then asks to be told again. */
-    private final class Acceptor {
+    private final class Acceptor implements Acceptance {
         private static final long RETRY_NANOS = 50_000_000;
+
+        private final Runnable end = this::stop;
+        private boolean closed;
 
         private final ReadinessDescriptor descriptor;
         private final TcpListener listener;
@@ -159,22 +215,69 @@ final class DescriptorLoop implements TransportLoop {
         }
 
         private void accept() {
+            if (closed) {
+                return;
+            }
             try {
-                for (TcpStream stream = listener.accept(); stream != null; stream = listener.accept()) {
-                    accepted.accept(stream);
-                }
+                acceptAll();
                 arm();
             } catch (IOException e) {
                 if (!descriptor.isClosed()) {
                     failed.accept(e);
-                    schedule(RETRY_NANOS, fired -> accept());
+                    schedule(RETRY_NANOS, fired -> {
+                        if (fired) {
+                            accept();
+                        }
+                    });
                 }
             }
+        }
+
+        private void acceptAll() throws IOException {
+            for (TcpStream stream = listener.accept(); stream != null; stream = listener.accept()) {
+                try {
+                    accepted.accept(stream);
+                } catch (Throwable e) {
+                    stream.close();
+                    FailureLog.report("taking " + stream, e);
+                }
+            }
+        }
+
+        @Override
+        public void close() {
+            if (closed) {
+                return;
+            }
+            try {
+                acceptAll(); // what has arrived would be reset by the close of the listener
+            } catch (IOException e) {
+                failed.accept(e);
+            }
+            stop();
+        }
+
+        private void stop() {
+            if (!closed) {
+                closed = true;
+                carried.remove(end);
+                try {
+                    manager.delete(descriptor);
+                } finally {
+                    listener.close();
+                }
+            }
+        }
+
+        @Override
+        public void cutOff() {
+            listener.close();
         }
     }
 
     /** A connection on a descriptor: reads when it is told, and asks again. */
     private final class Carrier implements StreamTransport {
+        private final Runnable end = this::managerEnds;
         private final ByteStream stream;
         private final TransportHandler handler;
         private final ByteBuffer buffer;
@@ -222,7 +325,7 @@ final class DescriptorLoop implements TransportLoop {
         }
 
         private void armRead() {
-            if (!closed && !paused && !ended && !reading) {
+            if (!closed && !paused && !ended && !reading && !descriptor.isClosed()) {
                 reading = true;
                 descriptor.notifyWhenReadable(() -> execute(this::read));
             }
@@ -246,6 +349,13 @@ final class DescriptorLoop implements TransportLoop {
                 }
             } catch (IOException e) {
                 fail(e);
+            }
+        }
+
+        private void managerEnds() {
+            if (!closed) {
+                handler.loopEnds();
+                close();
             }
         }
 
@@ -342,8 +452,12 @@ final class DescriptorLoop implements TransportLoop {
         public void close() {
             if (!closed) {
                 closed = true;
-                manager.delete(descriptor);
-                stream.close();
+                carried.remove(end);
+                try {
+                    manager.delete(descriptor);
+                } finally {
+                    stream.close();
+                }
             }
         }
 

@@ -4,20 +4,25 @@ import io.millrace.engine.EventManager;
 import io.millrace.engine.EventManagers;
 import io.millrace.engine.Reactors;
 import io.millrace.engine.ReadinessEventManager;
+import io.millrace.engine.internal.Deadline;
 import io.millrace.engine.transport.TransportAccess;
 import io.millrace.engine.transport.TransportLoop;
+import io.millrace.poll.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** The loops that a server or client runs on: of a manager that it was given, of one of its own, or of the global one. */
-final class Loops implements AutoCloseable {
+final class Loops {
     private final List<? extends TransportLoop> loops;
+    private final Clock clock;
     private final @Nullable Reactors own;
     private final AtomicInteger next = new AtomicInteger();
 
-    private Loops(List<? extends TransportLoop> loops, @Nullable Reactors own) {
+    private Loops(List<? extends TransportLoop> loops, Clock clock, @Nullable Reactors own) {
         this.loops = loops;
+        this.clock = clock;
         this.own = own;
     }
 
@@ -25,10 +30,10 @@ final class Loops implements AutoCloseable {
     static Loops of(EventManager manager) {
         List<? extends TransportLoop> loops = loopsOf(manager);
         if (!loops.isEmpty()) {
-            return new Loops(loops, null);
+            return new Loops(loops, manager.clock(), null);
         }
         if (manager instanceof ReadinessEventManager readiness) {
-            return new Loops(List.of(new DescriptorLoop(readiness)), null);
+            return new Loops(List.of(new DescriptorLoop(readiness)), manager.clock(), null);
         }
         throw new IllegalArgumentException("cannot run on " + manager
                 + ": it knows no descriptors; give one that implements ReadinessEventManager, or none");
@@ -40,7 +45,7 @@ final class Loops implements AutoCloseable {
 
     /** Of a manager that ends with the server. */
     static Loops owned(Reactors manager) {
-        return new Loops(TransportAccess.get().loops(manager), manager);
+        return new Loops(TransportAccess.get().loops(manager), manager.clock(), manager);
     }
 
     static Loops global() {
@@ -63,10 +68,17 @@ final class Loops implements AutoCloseable {
         return loops.stream().anyMatch(TransportLoop::inLoop);
     }
 
-    @Override
-    public void close() {
-        if (own != null) {
-            own.close();
+    /** Ends those of its own, by the deadline. Returns what has not ended. */
+    List<String> endBy(Deadline deadline) {
+        for (TransportLoop loop : loops) {
+            if (loop instanceof DescriptorLoop foreign) {
+                foreign.release();
+            }
         }
+        return own == null ? List.of() : own.shutdown(Duration.ofNanos(deadline.leftNanos()));
+    }
+
+    Clock clock() {
+        return clock;
     }
 }

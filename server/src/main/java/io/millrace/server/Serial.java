@@ -1,5 +1,6 @@
 package io.millrace.server;
 
+import io.millrace.engine.internal.FailureLog;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -34,7 +35,11 @@ final class Serial implements Executor {
         do {
             Runnable task = tasks.poll();
             if (task != null) {
-                task.run();
+                try {
+                    task.run();
+                } catch (Throwable e) {
+                    FailureLog.report(task, e); // whatever it is, the next ones are not to wait for ever
+                }
             }
         } while (count.decrementAndGet() > 0);
     }

@@ -37,9 +37,19 @@ import org.jspecify.annotations.Nullable;
  * </ol>
  */
 final class StreamConnection implements Connection, TransportHandler, Runnable {
-    /** Who has connections: told when one is over, before its handler is. */
+    /** Who has connections. */
     interface Keeper {
-        void isOver(StreamConnection connection);
+        /** One is over, and its handler has not been told yet. True for the first caller, which must then call {@link #hasEnded}. */
+        boolean isOver(StreamConnection connection);
+
+        /** The last call of a connection's handler has returned. */
+        void hasEnded();
+    }
+
+    /** A handler of a connection that is being made. */
+    interface Attempt {
+        /** There will be no connection: for this reason, or because it was closed before it was there. */
+        void failed(@Nullable IOException cause);
     }
 
     /** How long a peer that goes on sending is listened to after the last byte was sent to it. */
@@ -97,6 +107,9 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
     private long bytesIn;
     private long bytesOut;
     private boolean over;
+    /** The handler knows of it, and must be told of its end. */
+    private boolean announced;
+
     private boolean inCallback;
     private boolean flushing;
     private boolean aboveHigh;
@@ -142,7 +155,16 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
     void open() {
         lastActivity = loop.now();
         lastReceived = lastActivity - LINGER_NANOS;
-        transport = loop.attach(stream, this, settings.bufferSize(onLoop && loop.sharesBuffer()));
+        if (ending) {
+            finish(null); // closed before its loop came to it
+            return;
+        }
+        try {
+            transport = loop.attach(stream, this, settings.bufferSize(onLoop && loop.sharesBuffer()));
+        } catch (Throwable e) {
+            finish(new IOException("cannot watch " + this + ": " + e.getMessage(), e));
+            return;
+        }
         if (stream.isConnected()) {
             connected();
         }
@@ -161,6 +183,7 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
         if (idleNanos > 0) {
             watchIdle();
         }
+        announced = true;
         call(() -> handler.onConnect(this));
     }
 
@@ -671,14 +694,51 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
         cancel(writeAlarm);
         idleAlarm = null;
         writeAlarm = null;
-        keeper.isOver(this);
-        if (cause != null) {
+        boolean last = keeper.isOver(this);
+        if (cause != null && announced) {
             call(() -> handler.onError(this, cause));
         }
         call(() -> {
-            handler.onDisconnect(this);
-            attachment = null;
+            try {
+                if (announced) {
+                    handler.onDisconnect(this);
+                } else if (handler instanceof Attempt attempt) {
+                    attempt.failed(cause);
+                } else if (cause != null) {
+                    handler.onError(null, cause);
+                }
+            } finally {
+                attachment = null;
+                if (last) {
+                    keeper.hasEnded();
+                }
+            }
         });
+    }
+
+    /** The loop is in its last turn: what the system takes now goes out, and then it is over. */
+    @Override
+    public void loopEnds() {
+        if (over) {
+            return;
+        }
+        flush();
+        long left = queuedBytes();
+        finish(
+                left == 0 || lingering
+                        ? null
+                        : new IOException("closed " + this + ": its event manager has ended, and " + left
+                                + " bytes could not be sent; close the server or client before its manager"));
+    }
+
+    /** The peer is told that it is over, by shutdown(2), though the loop may be held up and cannot close it. Any thread. */
+    void cutOff() {
+        try {
+            stream.shutdownOutput();
+            stream.shutdownInput();
+        } catch (IOException e) {
+            // It is closed or broken, so the peer knows.
+        }
     }
 
     /**

@@ -3,6 +3,8 @@ package io.millrace.server;
 import io.millrace.engine.AlarmKey;
 import io.millrace.engine.Dispatch;
 import io.millrace.engine.EventManager;
+import io.millrace.engine.internal.Deadline;
+import io.millrace.engine.internal.FailureLog;
 import io.millrace.engine.transport.TransportLoop;
 import io.millrace.net.KeepAlive;
 import io.millrace.net.TcpStream;
@@ -12,7 +14,9 @@ import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
@@ -28,7 +32,11 @@ public final class TcpClient implements AutoCloseable {
     private final long connectNanos;
     private final Loops loops;
     private final Callbacks callbacks;
-    private final Connections connections = new Connections(() -> {});
+    private final Connections connections = new Connections();
+    /** Attempts whose end nobody knows yet; so a close can fail those that are only queued. */
+    private final Set<CompletableFuture<Connection>> attempts = ConcurrentHashMap.newKeySet();
+
+    private volatile boolean closed;
 
     private TcpClient(Builder builder) {
         this.settings = builder.settings;
@@ -63,8 +71,16 @@ public final class TcpClient implements AutoCloseable {
      * @return completes when it is there, or could not be made: refused, unreachable, or timed out
      */
     public CompletableFuture<Connection> connect(InetSocketAddress address, ConnectionHandler handler) {
+        Objects.requireNonNull(address, "address");
         Objects.requireNonNull(handler, "handler");
         CompletableFuture<Connection> made = new CompletableFuture<>();
+        attempts.add(made);
+        var ignored = made.whenComplete((there, failure) -> attempts.remove(made));
+        // It is in the set before the flag is looked at: whoever closes finds it there, or it is refused here.
+        if (closed) {
+            made.completeExceptionally(closed(address));
+            return made;
+        }
         TransportLoop loop = loops.next();
         try {
             loop.execute(() -> begin(loop, address, new Connecting(handler, made)));
@@ -74,29 +90,42 @@ public final class TcpClient implements AutoCloseable {
         return made;
     }
 
+    private static IllegalStateException closed(InetSocketAddress address) {
+        return new IllegalStateException("cannot connect to " + address + ": the client is closed");
+    }
+
     private void begin(TransportLoop loop, InetSocketAddress address, Connecting handler) {
+        if (handler.made.isDone()) {
+            return; // cancelled, or the client was closed
+        }
+        if (!connections.admit()) {
+            handler.made.completeExceptionally(closed(address));
+            return;
+        }
         TcpStream stream = null;
+        StreamConnection connection;
         try {
             stream = loop.net().connect(address);
             settings.apply(stream);
-            StreamConnection connection =
+            connection =
                     new StreamConnection(connections.nextId(), loop, stream, handler, settings, callbacks, connections);
-            connections.add(connection);
-            handler.watch(connection, address);
-            connection.open();
-        } catch (IOException | RuntimeException e) {
+        } catch (Throwable e) {
             if (stream != null) {
                 stream.close();
             }
+            connections.withdraw();
             handler.made.completeExceptionally(e);
+            return;
         }
+        connections.add(connection);
+        handler.watch(connection, address);
+        connection.open();
     }
 
     /** Tells the future how the attempt ended, and the user's handler of everything from the connection on. */
-    private final class Connecting implements ConnectionHandler {
+    private final class Connecting implements ConnectionHandler, StreamConnection.Attempt {
         private final ConnectionHandler handler;
         private final CompletableFuture<Connection> made;
-        private boolean connected;
 
         Connecting(ConnectionHandler handler, CompletableFuture<Connection> made) {
             this.handler = handler;
@@ -105,14 +134,7 @@ public final class TcpClient implements AutoCloseable {
 
         /** Ends the attempt when it takes too long, or its future is cancelled. */
         void watch(StreamConnection connection, InetSocketAddress address) {
-            AlarmKey alarm = connectNanos == 0
-                    ? null
-                    : connection.loop().schedule(connectNanos, fired -> {
-                        if (fired) {
-                            made.completeExceptionally(new SocketTimeoutException("cannot connect to " + address
-                                    + ": no answer within " + connectNanos / 1_000_000 + " ms"));
-                        }
-                    });
+            AlarmKey alarm = connectNanos == 0 ? null : timeout(connection.loop(), address);
             var ignored = made.whenComplete((there, failure) -> {
                 if (alarm != null) {
                     connection.loop().cancel(alarm);
@@ -123,9 +145,27 @@ public final class TcpClient implements AutoCloseable {
             });
         }
 
+        private @Nullable AlarmKey timeout(TransportLoop loop, InetSocketAddress address) {
+            try {
+                return loop.schedule(connectNanos, fired -> {
+                    if (fired) {
+                        made.completeExceptionally(new SocketTimeoutException("cannot connect to " + address
+                                + ": no answer within " + connectNanos / 1_000_000 + " ms"));
+                    }
+                });
+            } catch (RejectedExecutionException e) {
+                return null; // the loop is in its last turn, which ends the attempt
+            }
+        }
+
+        @Override
+        public void failed(@Nullable IOException cause) {
+            made.completeExceptionally(
+                    cause == null ? new IOException("cannot connect: closed before it was there") : cause);
+        }
+
         @Override
         public void onConnect(Connection connection) throws Exception {
-            connected = true;
             try {
                 handler.onConnect(connection);
             } finally {
@@ -150,20 +190,12 @@ public final class TcpClient implements AutoCloseable {
 
         @Override
         public void onDisconnect(Connection connection) throws Exception {
-            if (connected) {
-                handler.onDisconnect(connection);
-            } else {
-                made.completeExceptionally(new IOException("cannot connect: closed before it was there"));
-            }
+            handler.onDisconnect(connection);
         }
 
         @Override
         public void onError(@Nullable Connection connection, Throwable failure) {
-            if (connected) {
-                handler.onError(connection, failure);
-            } else {
-                made.completeExceptionally(failure);
-            }
+            handler.onError(connection, failure);
         }
     }
 
@@ -176,12 +208,28 @@ public final class TcpClient implements AutoCloseable {
         return connections;
     }
 
-    /** Closes its connections at once. Their {@code onDisconnect} is called. Idempotent. */
+    /**
+     * Closes its connections at once, and fails what is still being connected. Their {@code onDisconnect} is called, and no callback begins after this has returned, unless a handler does not return
+     * within ten seconds: that is logged. In a callback of this client it returns at once, and the rest follows. Idempotent.
+     */
     @Override
     public void close() {
+        closed = true;
+        for (CompletableFuture<Connection> attempt : attempts) {
+            attempt.completeExceptionally(new IllegalStateException("cannot connect: the client was closed"));
+        }
+        CompletableFuture<Void> ended = connections.closeAdmission();
         connections.connections().forEach(StreamConnection::abort);
-        callbacks.close();
-        loops.close();
+        Deadline deadline = Deadline.after(loops.clock(), Deadline.OF_CLOSE);
+        if (!loops.isOnOne() && !callbacks.isInside() && !deadline.await(ended)) {
+            connections.connections().forEach(StreamConnection::cutOff);
+            FailureLog.warn("closed " + this + ", but handlers of these have not returned in time: "
+                    + connections.connections());
+        }
+        var ignored = ended.whenComplete((done, failure) -> {
+            callbacks.close();
+            loops.endBy(deadline);
+        });
     }
 
     @Override

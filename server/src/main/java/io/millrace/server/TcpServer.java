@@ -3,6 +3,10 @@ package io.millrace.server;
 import io.millrace.engine.Dispatch;
 import io.millrace.engine.EventManager;
 import io.millrace.engine.Reactors;
+import io.millrace.engine.internal.Background;
+import io.millrace.engine.internal.Deadline;
+import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.transport.Acceptance;
 import io.millrace.engine.transport.TransportLoop;
 import io.millrace.net.KeepAlive;
 import io.millrace.net.ListenOptions;
@@ -16,9 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -48,13 +51,14 @@ public final class TcpServer implements AutoCloseable {
     private final int maxConnections;
     private final Loops loops;
     private final Callbacks callbacks;
-    private final Connections connections = new Connections(this::isEmpty);
+    private final Connections connections = new Connections();
     private final List<TcpListener> listeners = new ArrayList<>();
-    private final List<Runnable> stopAccepting = new ArrayList<>();
+    /** One for each listener, in their order: on the loop of the same number. */
+    private final List<Acceptance> acceptances = new ArrayList<>();
+
     private final InetSocketAddress address;
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<ShutdownResult> result = new CompletableFuture<>();
-    private final CountDownLatch empty = new CountDownLatch(1);
 
     private TcpServer(Builder builder, ConnectionHandler handler) throws IOException {
         this.handler = handler;
@@ -71,7 +75,7 @@ public final class TcpServer implements AutoCloseable {
             if (!started) {
                 listeners.forEach(TcpListener::close);
                 callbacks.close();
-                loops.close();
+                loops.endBy(Deadline.after(loops.clock(), Deadline.OF_CLOSE));
             }
         }
     }
@@ -129,26 +133,28 @@ public final class TcpServer implements AutoCloseable {
     /** On each loop that has a listener. Waits until all accept, so that who connects after this is served. */
     private void accept() {
         boolean spread = listeners.size() > 1;
-        List<CompletableFuture<?>> started = new ArrayList<>();
         for (int i = 0; i < listeners.size(); i++) {
             TcpListener listener = listeners.get(i);
             TransportLoop loop = loops.all().get(i);
-            CompletableFuture<Void> done = new CompletableFuture<>();
-            started.add(done);
-            run(loop, () -> {
-                try {
-                    AutoCloseable accepting = loop.accept(
-                            listener, stream -> accepted(spread ? loop : loops.next(), stream), this::notAccepted);
-                    synchronized (stopAccepting) {
-                        stopAccepting.add(() -> run(loop, () -> stop(accepting, listener)));
-                    }
-                    done.complete(null);
-                } catch (RuntimeException | Error e) {
-                    done.completeExceptionally(e);
-                }
-            });
+            CompletableFuture<Void> done = onLoop(
+                    loop,
+                    () -> acceptances.add(loop.accept(
+                            listener, stream -> accepted(spread ? loop : loops.next(), stream), this::notAccepted)));
+            // One after the other, so the list needs no lock.
+            if (!Deadline.after(loops.clock(), Deadline.OF_CLOSE).await(done)) {
+                throw new IllegalStateException("cannot accept on " + listener.localAddress() + ": " + loop
+                        + " has not come to it for " + Deadline.OF_CLOSE.toSeconds() + " s; something blocks it");
+            }
+            try {
+                done.join();
+            } catch (CompletionException e) {
+                throw new IllegalStateException(
+                        "cannot accept on " + listener.localAddress() + ": " + e.getCause(), e.getCause());
+            }
         }
-        started.forEach(CompletableFuture::join);
+        if (acceptances.size() < listeners.size()) {
+            throw new RejectedExecutionException("cannot listen: the event manager has shut down");
+        }
     }
 
     private static void run(TransportLoop loop, Runnable what) {
@@ -159,19 +165,15 @@ public final class TcpServer implements AutoCloseable {
         }
     }
 
-    private static void stop(AutoCloseable accepting, TcpListener listener) {
-        try {
-            accepting.close();
-        } catch (Exception e) {
-            System.getLogger("io.millrace").log(System.Logger.Level.WARNING, "cannot stop accepting", e);
-        }
-        listener.close();
-    }
-
     // ---- Connections ----
 
     private void accepted(TransportLoop loop, TcpStream stream) {
+        if (!connections.admit()) {
+            stream.close(); // the server is closed, or being closed
+            return;
+        }
         if (connections.size() >= maxConnections) {
+            connections.withdraw();
             stream.close();
             tellError(new IOException("turned a connection away: " + maxConnections
                     + " are open, which is the limit; raise maxConnections, or wait until one ends"));
@@ -182,7 +184,8 @@ public final class TcpServer implements AutoCloseable {
             settings.apply(stream);
             connection =
                     new StreamConnection(connections.nextId(), loop, stream, handler, settings, callbacks, connections);
-        } catch (IOException e) {
+        } catch (Throwable e) {
+            connections.withdraw();
             stream.close(); // gone before it was looked at
             tellError(e);
             return;
@@ -191,7 +194,9 @@ public final class TcpServer implements AutoCloseable {
         try {
             run(loop, connection::open);
         } catch (RejectedExecutionException e) {
-            connections.isOver(connection);
+            if (connections.isOver(connection)) {
+                connections.withdraw();
+            }
             stream.close();
         }
     }
@@ -203,96 +208,125 @@ public final class TcpServer implements AutoCloseable {
     private void tellError(Throwable failure) {
         try {
             handler.onError(null, failure);
-        } catch (RuntimeException | Error e) {
-            e.addSuppressed(failure);
-            System.getLogger("io.millrace").log(System.Logger.Level.ERROR, "onError failed", e);
-        }
-    }
-
-    private void isEmpty() {
-        if (closing.get()) {
-            empty.countDown();
+        } catch (Throwable e) {
+            FailureLog.report("onError of " + this, e, failure);
         }
     }
 
     // ---- Ending ----
 
     /**
-     * Ends the server gracefully: stops accepting, lets every connection send what it has to send, and closes it; what is left at the deadline is cut off.
-     * Every connection's {@code onDisconnect} is called. Idempotent: a second call waits for the first. From a callback on a loop it begins the end and does
-     * not wait.
+     * Ends the server gracefully: stops accepting, lets every connection send what it has to send, and closes it; what is left at the deadline is cut off. Every connection's {@code
+     * onDisconnect} is called. Returns a quarter of a second after the deadline at the latest, whatever handlers and peers do: a handler that has not returned by then is named in the result, its peer is
+     * cut off, and its connection's end is told when it does return. In a callback of this server it returns at once, and the rest happens in the background. An interrupt does not cut it short, and is kept for
+     * the caller. Any number of times, from any thread; the earliest deadline counts.
      *
      * @param atMost how long connections may take
      * @return what was left; from a callback, what is known so far
      */
     public ShutdownResult shutdown(Duration atMost) {
-        boolean wait = !loops.isOnOne();
+        Deadline deadline = Deadline.after(loops.clock(), atMost);
+        boolean inside = loops.isOnOne() || callbacks.isInside();
         if (closing.compareAndSet(false, true)) {
-            List<Runnable> stops;
-            synchronized (stopAccepting) {
-                stops = List.copyOf(stopAccepting);
-            }
-            stops.forEach(Runnable::run);
-            if (wait) {
-                drain(atMost);
+            if (inside) {
+                Background.run("millrace-shutdown", () -> end(deadline));
             } else {
-                Thread.ofVirtual().name("millrace-shutdown").start(() -> drain(atMost));
+                end(deadline);
             }
+        } else if (!inside && !deadline.await(result)) {
+            abortAll();
+            deadline.andALittle().await(result);
         }
-        return wait ? result.join() : result.getNow(new ShutdownResult(false, List.of()));
+        return result.getNow(new ShutdownResult(false, List.of(), remaining()));
     }
 
-    private void drain(Duration atMost) {
-        // A loop that has run this has stopped accepting, and knows every connection that it accepted.
-        CountDownLatch stopped = new CountDownLatch(loops.all().size());
-        for (TransportLoop loop : loops.all()) {
-            try {
-                loop.execute(stopped::countDown);
-            } catch (RejectedExecutionException e) {
-                stopped.countDown();
-            }
-        }
-        await(stopped, Duration.ofSeconds(10));
-        connections.connections().forEach(StreamConnection::close);
-        if (connections.size() == 0) {
-            empty.countDown();
-        }
-        boolean drained = await(empty, atMost);
-        List<String> cutOff = new ArrayList<>();
-        if (!drained) {
-            for (StreamConnection connection : connections.connections()) {
-                cutOff.add(connection + ", " + connection.queuedBytes() + " bytes");
-                connection.abort();
-            }
-            await(empty, Duration.ofSeconds(10));
-        }
-        callbacks.close();
-        loops.close();
-        result.complete(new ShutdownResult(drained, cutOff));
-    }
-
-    private static boolean await(CountDownLatch latch, Duration atMost) {
-        boolean interrupted = false;
-        long deadline = System.nanoTime() + ServerSettings.nanos(atMost, "the deadline");
+    private void end(Deadline deadline) {
+        List<String> cutOff = List.of();
+        List<String> remaining = new ArrayList<>();
+        boolean drained = false;
         try {
-            for (; ; ) {
-                try {
-                    return latch.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
-                } catch (InterruptedException e) {
-                    interrupted = true;
+            boolean stopped = deadline.await(stopAccepting());
+            CompletableFuture<Void> ended = connections.closeAdmission();
+            connections.connections().forEach(StreamConnection::close);
+            drained = deadline.await(ended);
+            if (!drained) {
+                cutOff = abortAll();
+                if (!deadline.andALittle().await(ended)) {
+                    connections.connections().forEach(StreamConnection::cutOff);
+                    remaining.addAll(remaining());
                 }
             }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
+            if (!stopped) {
+                acceptances.forEach(Acceptance::cutOff);
             }
+        } catch (Throwable e) {
+            FailureLog.report("the end of " + this, e);
+        } finally {
+            callbacks.close();
+            remaining.addAll(loops.endBy(deadline));
+            result.complete(new ShutdownResult(drained, cutOff, remaining));
         }
     }
 
-    /** Ends the server gracefully, within ten seconds: see {@link #shutdown}. */
+    /** Completes when every loop has stopped accepting, and so knows every connection that it has accepted. */
+    private CompletableFuture<Void> stopAccepting() {
+        List<CompletableFuture<Void>> stopped = new ArrayList<>();
+        for (int i = 0; i < acceptances.size(); i++) {
+            Acceptance acceptance = acceptances.get(i);
+            stopped.add(onLoop(loops.all().get(i), acceptance::close));
+        }
+        return CompletableFuture.allOf(stopped.toArray(CompletableFuture[]::new));
+    }
+
+    /** Completes when a loop has run it, or will never do so because it has ended, which has closed all that it carried. */
+    private static CompletableFuture<Void> onLoop(TransportLoop loop, Runnable what) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        Runnable task = () -> {
+            try {
+                what.run();
+                done.complete(null);
+            } catch (Throwable e) {
+                done.completeExceptionally(e);
+            }
+        };
+        if (loop.inLoop()) {
+            task.run();
+        } else {
+            try {
+                loop.execute(task);
+            } catch (RejectedExecutionException e) {
+                done.complete(null);
+            }
+        }
+        return done;
+    }
+
+    private List<String> abortAll() {
+        List<String> cutOff = new ArrayList<>();
+        for (StreamConnection connection : connections.connections()) {
+            cutOff.add(connection + ", " + connection.queuedBytes() + " bytes");
+            connection.abort();
+        }
+        return cutOff;
+    }
+
+    /** What has not ended, and may not for a while because a handler does not return. */
+    private List<String> remaining() {
+        List<String> remaining = new ArrayList<>();
+        for (StreamConnection connection : connections.connections()) {
+            remaining.add(connection + " on " + connection.loop());
+        }
+        return remaining;
+    }
+
+    /** Ends the server gracefully, within ten seconds: see {@link #shutdown}. What has not ended by then is logged. */
     @Override
     public void close() {
-        shutdown(Duration.ofSeconds(10));
+        ShutdownResult how = shutdown(Deadline.OF_CLOSE);
+        if (!how.remaining().isEmpty() && result.isDone()) {
+            FailureLog.warn("closed " + this + ", of which something has not ended in time: "
+                    + String.join("; ", how.remaining()));
+        }
     }
 
     // ---- Looking at it ----

@@ -28,6 +28,9 @@ public interface TransportHandler {
      */
     void failed(IOException cause);
 
+    /** The loop is in its last turn. What can be sent now may be sent; the transport is closed when this returns. */
+    void loopEnds();
+
     /**
      * Loads from memory what {@link #received} is going to look at, because that will be called soon.
      *

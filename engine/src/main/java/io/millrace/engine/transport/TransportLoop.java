@@ -84,10 +84,10 @@ public interface TransportLoop extends Executor {
      * Accepts connections, some at each turn, so that those that are there are served too. If the process runs out of descriptors it turns away who waits,
      * and tries again; it does not spin.
      *
-     * @param listener closed by the caller, after the returned one
+     * @param listener the loop's from now on: closed with the returned one, or when the loop ends
      * @param accepted gets each connection, on this loop
      * @param failed gets what goes wrong, on this loop
-     * @return to stop accepting; on close, what has arrived before is accepted
+     * @return to stop accepting
      */
-    AutoCloseable accept(TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed);
+    Acceptance accept(TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed);
 }

@@ -116,6 +116,14 @@ public abstract class LoopAccess {
     public abstract boolean emulatesTriggers(Poll poll);
 
     /**
+     * The owners of what is registered now, as far as a look without a lock shows them. Any thread; what is registered or deregistered meanwhile may be missed or shown.
+     *
+     * @param poll the loop's
+     * @param each gets each owner, and may deregister what it owns
+     */
+    public abstract void owners(Poll poll, Consumer<Object> each);
+
+    /**
      * The registrations, as far as a look without a lock shows them; for reports.
      *
      * @param poll the loop's

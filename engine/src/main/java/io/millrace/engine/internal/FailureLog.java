@@ -1,0 +1,130 @@
+package io.millrace.engine.internal;
+
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.lang.System.Logger.Level;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Where failures of user code are reported that have no handler of their own. Nothing it is given can make it fail: not a {@code toString} or {@code getMessage} that throws, not a
+ * logger that throws, not a full heap. So whoever catches a {@code Throwable} at a boundary and hands it over here has contained it (end-1).
+ *
+ * <p>Three attempts, each needing less than the one before: the logger with the failure and its stack; the logger with the name of the failure's class; a line that was made when
+ * this class was loaded, written straight to standard error, which needs no memory.
+ */
+public final class FailureLog {
+    private static final System.Logger LOGGER = System.getLogger("io.millrace");
+
+    private static final byte[] LAST_WORDS =
+            ("millrace: something failed, and so did the report of it (the heap may be full); everything else goes on"
+                            + System.lineSeparator())
+                    .getBytes(StandardCharsets.UTF_8);
+
+    @SuppressWarnings("resource") // standard error is not ours to close
+    private static final FileOutputStream STANDARD_ERROR = new FileOutputStream(FileDescriptor.err);
+
+    private FailureLog() {}
+
+    /**
+     * Reports that user code failed and that nothing else is affected.
+     *
+     * @param what failed: named by its {@code toString}
+     * @param cause what it threw
+     */
+    public static void report(Object what, Throwable cause) {
+        report(what, "failed; everything else goes on", cause);
+    }
+
+    /**
+     * Reports a failure.
+     *
+     * @param what failed: named by its {@code toString}
+     * @param outcome the rest of the sentence
+     * @param cause what it threw
+     */
+    public static void report(Object what, String outcome, Throwable cause) {
+        try {
+            if (isPrintable(cause)) {
+                LOGGER.log(Level.ERROR, name(what) + " " + outcome, cause);
+            } else {
+                reportByName(what, outcome, cause);
+            }
+        } catch (Throwable first) {
+            try {
+                reportByName(what, outcome, cause);
+            } catch (Throwable second) {
+                lastWords();
+            }
+        }
+    }
+
+    /**
+     * Reports that an error handler of the user's failed itself.
+     *
+     * @param what the handler
+     * @param cause what it threw
+     * @param handled what it was told of, which would be lost otherwise
+     */
+    @SuppressWarnings("ReferenceEquality") // a failure cannot be suppressed by itself
+    public static void report(Object what, Throwable cause, Throwable handled) {
+        if (cause != handled) {
+            cause.addSuppressed(handled);
+        }
+        report(what, cause);
+    }
+
+    private static void reportByName(Object what, String outcome, Throwable cause) {
+        LOGGER.log(
+                Level.ERROR,
+                name(what) + " " + outcome + ": " + cause.getClass().getName() + ", which cannot be printed");
+    }
+
+    /** Loggers print the whole chain, and drop the record if that throws. */
+    private static boolean isPrintable(Throwable cause) {
+        try {
+            int depth = 0;
+            for (Throwable next = cause; next != null && depth < 64; next = next.getCause()) {
+                depth += next.toString() == null ? 2 : 1;
+            }
+            return true;
+        } catch (Throwable e) {
+            return false;
+        }
+    }
+
+    /**
+     * Logs a warning.
+     *
+     * @param message what happened
+     */
+    public static void warn(String message) {
+        try {
+            LOGGER.log(Level.WARNING, message);
+        } catch (Throwable e) {
+            lastWords();
+        }
+    }
+
+    /**
+     * The {@code toString} of something of the user's, or its class if that throws.
+     *
+     * @param what anything
+     * @return never null
+     */
+    public static String name(Object what) {
+        try {
+            return String.valueOf(what);
+        } catch (Throwable e) {
+            return what.getClass().getName() + " (its toString throws "
+                    + e.getClass().getName() + ")";
+        }
+    }
+
+    private static void lastWords() {
+        try {
+            STANDARD_ERROR.write(LAST_WORDS);
+        } catch (Throwable e) {
+            // Standard error is closed. There is nobody left to tell.
+        }
+    }
+}
