@@ -1,6 +1,5 @@
 package io.millrace.engine;
 
-import io.millrace.engine.internal.FailureLog;
 import io.millrace.poll.Clock;
 import io.millrace.poll.Poll;
 import java.time.Duration;
@@ -22,7 +21,8 @@ final class EngineSettings {
     int budget = 1024;
     long spinNanos;
     private long watchdogNanos = 100_000_000;
-    private Consumer<BlockedTurn> onBlocked = blocked -> FailureLog.warn(blocked.toString());
+    /** Null: they are logged. */
+    private @Nullable Consumer<BlockedTurn> onBlocked;
 
     void backend(String name) {
         this.backend = Objects.requireNonNull(name, "name");

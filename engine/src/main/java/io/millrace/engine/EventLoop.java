@@ -679,10 +679,11 @@ public final class EventLoop implements Executor, AutoCloseable {
         }
 
         /**
-         * When the watchdog reports a turn, and to whom. The callback runs on the watchdog's thread.
+         * When the watchdog reports an item that holds its thread, and to whom. The callback hears of each such item, once, on the watchdog's thread. By default they are logged to {@code
+         * io.millrace.watchdog}: the first at each place with its stack, how often it happened again at most once a minute.
          *
          * @param limit 100 ms by default
-         * @param onBlocked logs to {@code io.millrace} by default
+         * @param onBlocked gets each
          * @return this
          */
         public Builder watchdog(Duration limit, Consumer<BlockedTurn> onBlocked) {

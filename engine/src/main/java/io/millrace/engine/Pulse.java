@@ -39,7 +39,7 @@ final class Pulse {
 
     // ---- The reactor's thread ----
 
-    /** It sleeps from now on. */
+    /** It sleeps from now on, or looks for work. */
     void asleep() {
         BEAT.setOpaque(this, (beat + 1) & ~1L);
     }

@@ -47,10 +47,15 @@ final class Reactor {
     static final long FOREVER = Long.MAX_VALUE;
 
     private static final VarHandle CURRENT;
+    private static final VarHandle ITEMS;
+    private static final VarHandle TIMING;
 
     static {
         try {
-            CURRENT = MethodHandles.lookup().findVarHandle(Reactor.class, "current", Object.class);
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            CURRENT = lookup.findVarHandle(Reactor.class, "current", Object.class);
+            ITEMS = lookup.findVarHandle(Reactor.class, "items", long.class);
+            TIMING = lookup.findVarHandle(Reactor.class, "timing", boolean.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -86,8 +91,21 @@ final class Reactor {
     /** The time of this turn, taken in step 3; at the end of the turn, the time of step 8. */
     private long now;
 
+    /** What it is in: an item, or an {@link EngineStep}; and how many there have been. For the watchdog and reports. */
     @SuppressWarnings("UnusedVariable") // by CURRENT
     private @Nullable Object current;
+
+    private long items;
+
+    /** Whether the watchdog has asked which item takes longest; and which has, since then. */
+    @SuppressWarnings("UnusedVariable") // by TIMING
+    private boolean timing;
+
+    private volatile @Nullable TimedItem longest;
+    /** The thread that ran it last, and the system's number of it. */
+    private long threadId;
+
+    private volatile long systemThread = -1;
 
     Reactor(String name, EngineSettings settings) {
         this.name = name;
@@ -229,6 +247,30 @@ final class Reactor {
         wake();
     }
 
+    /** How many items and steps it has begun. */
+    long items() {
+        return (long) ITEMS.getOpaque(this);
+    }
+
+    /** The system's number of the thread that runs it, negative if unknown. */
+    long systemThread() {
+        return systemThread;
+    }
+
+    /** Has items timed from now on, which costs two looks at the clock for each. */
+    void startTiming() {
+        TIMING.setOpaque(this, true);
+    }
+
+    /** Ends that: the item that took longest, or null. */
+    @Nullable
+    TimedItem stopTiming() {
+        TIMING.setOpaque(this, false);
+        TimedItem item = longest;
+        longest = null;
+        return item;
+    }
+
     BlockedTurn describeTurn(long lastsNanos) {
         Thread running = thread;
         Object item = CURRENT.getOpaque(this);
@@ -319,6 +361,11 @@ final class Reactor {
             }
             thread = Thread.currentThread();
         }
+        long id = Thread.currentThread().threadId();
+        if (id != threadId) {
+            threadId = id;
+            systemThread = ThreadTimes.currentThread();
+        }
         // What is to be run already runs in a turn without a sleep before it; the watchdog must see that one too.
         now = clock.nanoTime();
         pulse.awake(now);
@@ -331,6 +378,7 @@ final class Reactor {
 
     private int turn(long maxWaitNanos) {
         // 1, 2 and 3
+        enter(EngineStep.POLL);
         if (isPending()) {
             pulse.next(now);
             access.pollOnce(poll, events, 0, work);
@@ -339,6 +387,7 @@ final class Reactor {
             sleep(Math.min(maxWaitNanos, alarms.nanosUntilNext(now)));
         }
         // 4
+        enter(EngineStep.EVENTS);
         queue.beginSnapshot();
         while (events.advance()) {
             if (access.owner(events) instanceof Owner owner) {
@@ -347,27 +396,34 @@ final class Reactor {
             }
         }
         // 5
+        enter(EngineStep.ALARMS);
         queue.control();
         alarms.expire(now, queue, metrics);
         // 6
+        enter(EngineStep.DELIVERY);
         int ran = queue.deliver(runner);
         // 7
         for (int left = endOfTurn.size(); left > 0; left--) {
             runItem(endOfTurn.take());
         }
         // 8
-        CURRENT.setOpaque(this, null);
+        enter(EngineStep.END_OF_TURN);
         long ended = clock.nanoTime();
         metrics.turn(ran, ended - now, alarms.size());
         now = ended;
         return ran;
     }
 
+    private void enter(EngineStep step) {
+        CURRENT.setOpaque(this, step);
+        ITEMS.setOpaque(this, items + 1);
+    }
+
     private void sleep(long nanos) {
+        pulse.asleep(); // to look for work is not to work
         if (nanos != 0 && spin.isOn() && spins(nanos)) {
             return;
         }
-        pulse.asleep();
         access.pollOnce(poll, events, nanos, work);
         now = clock.nanoTime();
         pulse.awake(now);
@@ -381,7 +437,7 @@ final class Reactor {
             if (access.pollOnce(poll, events, 0, work) > 0 || isPending()) {
                 spin.found();
                 now = clock.nanoTime();
-                pulse.next(now);
+                pulse.awake(now);
                 return true;
             }
             Thread.onSpinWait();
@@ -397,11 +453,29 @@ final class Reactor {
     /** The boundary around user code: nothing that it throws gets past this (end-1). */
     private void runItem(Runnable item) {
         CURRENT.setOpaque(this, item);
+        ITEMS.setOpaque(this, items + 1);
         try {
-            item.run();
+            if ((boolean) TIMING.getOpaque(this)) {
+                runTimed(item);
+            } else {
+                item.run();
+            }
         } catch (Throwable e) {
             metrics.failure();
             FailureLog.report(item, e);
+        }
+    }
+
+    private void runTimed(Runnable item) {
+        long began = clock.nanoTime();
+        try {
+            item.run();
+        } finally {
+            long took = clock.nanoTime() - began;
+            TimedItem known = longest;
+            if (known == null || took > known.nanos()) {
+                longest = new TimedItem(item, took);
+            }
         }
     }
 
@@ -533,7 +607,7 @@ final class Reactor {
     /** What keeps it from ending, as far as it is running or waits to be run. */
     void describeRemains(List<String> remains) {
         Object item = CURRENT.getOpaque(this);
-        if (item != null) {
+        if (pulse.isOdd() && item != null && !(item instanceof EngineStep)) {
             remains.add(name + " is in " + FailureLog.name(item));
         }
         for (Priority priority : Priority.values()) {

@@ -47,7 +47,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>When there is nothing to do</b> its threads make no system call.
  *
- * <p><b>Watchdog.</b> On by default: a turn above 100 ms is logged to {@code io.millrace}, with what is running and where.
+ * <p><b>Watchdog.</b> On by default: a handler, task or alarm that holds its thread for 100 ms is logged to {@code io.millrace.watchdog}, with what is running and where. Time for which the thread was not let run, or the
+ * process stood still, does not count; neither does a turn of many items. Of these there is at most one line a minute, with counts.
  *
  * <h2>Portability</h2>
  * Everywhere. On NIO there are no descriptors by number: {@link #register(int)} refuses.
@@ -703,10 +704,11 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         }
 
         /**
-         * When the watchdog reports a turn, and to whom. The callback runs on the watchdog's thread.
+         * When the watchdog reports an item that holds its thread, and to whom. The callback hears of each such item, once, on the watchdog's thread. By default they are logged to {@code
+         * io.millrace.watchdog}: the first at each place with its stack, how often it happened again at most once a minute.
          *
          * @param limit 100 ms by default
-         * @param onBlocked logs to {@code io.millrace} by default
+         * @param onBlocked gets each
          * @return this
          */
         public Builder watchdog(Duration limit, Consumer<BlockedTurn> onBlocked) {
