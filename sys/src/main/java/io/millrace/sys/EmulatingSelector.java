@@ -15,6 +15,11 @@ import org.jspecify.annotations.Nullable;
  * change of the set at all. Because the mechanism is level-triggered, a re-armed direction that is still ready is found by
  * the next wait: nothing can be lost between would-block and re-arm.
  *
+ * <p><b>Results and terms.</b> A result may be looked at long after the wait that found it: a caller takes few at a time, and another thread may
+ * change the terms during the wait. Judged by new terms, an old result looks like a hang-up that nobody asked for, and would silence the
+ * handle for good. So each change of what is asked is a new {@link Entry#question}, and an answer to an old one is dropped. Nothing is lost by
+ * that: what is ready answers the new question as well, in the next wait.
+ *
  * <p>Everything here is guarded by {@link #lock}, which is not held during the kernel's wait. A change that comes during the
  * wait is queued and applied when the wait is over ({@link Selector#controlsAtOnce()} is false, so the caller wakes the
  * waiter); otherwise it is applied at once.
@@ -30,6 +35,8 @@ abstract class EmulatingSelector implements Selector {
         int reported;
         /** What the mechanism is asked for now; 0 is nothing at all, not even hang-up. */
         int watched;
+        /** How often that was asked anew: a result belongs to the question it answers, see {@link #report}. */
+        int question;
         /** The mechanism's own place for it: a position, or unused. */
         int position = -1;
 
@@ -179,6 +186,7 @@ abstract class EmulatingSelector implements Selector {
 
     private void setWatched(Entry entry, int watched) {
         entry.watched = watched;
+        entry.question++;
         if (entry.attached) {
             watch(entry);
         }
@@ -199,11 +207,14 @@ abstract class EmulatingSelector implements Selector {
     }
 
     private void release(Entry entry) {
-        if (entry.attached) {
-            entry.attached = false;
-            detach(entry);
+        try {
+            if (entry.attached) {
+                entry.attached = false;
+                detach(entry);
+            }
+        } finally {
+            entry.handle.release();
         }
-        entry.handle.release();
     }
 
     private @Nullable Entry find(long key) {
@@ -223,18 +234,41 @@ abstract class EmulatingSelector implements Selector {
             limit = maxEvents;
             waiting = true;
         }
+        boolean over = false;
         try {
             block(timeoutNanos);
+            over = true;
         } finally {
             synchronized (lock) {
                 waiting = false;
-                for (Runnable change = queued.poll(); change != null; change = queued.poll()) {
-                    change.run();
+                applyQueued();
+                if (over) {
+                    // Not after a failure: an edge that was noted as reported, and then lost to an exception, would not
+                    // come again.
+                    collect();
                 }
-                collect();
             }
         }
         return count;
+    }
+
+    /** Every change has its turn: one that fails is told about when the others are done. Under the lock. */
+    private void applyQueued() {
+        RuntimeException failure = null;
+        for (Runnable change = queued.poll(); change != null; change = queued.poll()) {
+            try {
+                change.run();
+            } catch (RuntimeException e) {
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
     }
 
     private int limit;
@@ -243,9 +277,13 @@ abstract class EmulatingSelector implements Selector {
         return count == limit;
     }
 
-    /** The mechanism found {@code ready} on the entry: decides by its trigger whether that is an event. */
-    final void report(Entry entry, int ready) {
-        if (entry.removed) {
+    /**
+     * The mechanism found {@code ready} on the entry: decides by its trigger whether that is an event.
+     *
+     * @param question what {@link Entry#question} was during the wait that found it
+     */
+    final void report(Entry entry, int question, int ready) {
+        if (entry.removed || entry.question != question) {
             return;
         }
         int seen = Bits.visible(ready, entry.interest);
@@ -294,9 +332,7 @@ abstract class EmulatingSelector implements Selector {
     final void releaseAll() {
         synchronized (lock) {
             // A removal that is still queued holds a use as well.
-            for (Runnable change = queued.poll(); change != null; change = queued.poll()) {
-                change.run();
-            }
+            applyQueued();
             for (int i = 0; i < entries.length; i++) {
                 Entry entry = entries[i];
                 if (entry != null) {
