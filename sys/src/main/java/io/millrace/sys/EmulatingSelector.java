@@ -3,7 +3,9 @@ package io.millrace.sys;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Everything here is guarded by {@link #lock}, which is not held during the kernel's wait. A change that comes during the
  * wait is queued and applied when the wait is over ({@link Selector#controlsAtOnce()} is false, so the caller wakes the
- * waiter); otherwise it is applied at once.
+ * waiter); otherwise it is applied at once. What may take long is done after the lock: a removal that was queued may drop the last use of
+ * a descriptor and close it, which waits with SO_LINGER, and a log may be full.
  */
 abstract class EmulatingSelector implements Selector {
     /** One watched handle. Guarded by the selector's lock. */
@@ -57,6 +60,9 @@ abstract class EmulatingSelector implements Selector {
 
     final Object lock = new Object();
     private final ArrayDeque<Runnable> queued = new ArrayDeque<>();
+    /** To be done by the waiting thread when it holds no lock. Guarded by {@link #lock}. */
+    private List<Runnable> afterwards = new ArrayList<>();
+
     private @Nullable Entry[] entries = new Entry[64];
     private boolean waiting;
 
@@ -154,7 +160,14 @@ abstract class EmulatingSelector implements Selector {
             entries[Key.index(key)] = null;
             entry.removed = true;
             forgotten(handle);
-            whenNotWaiting(() -> release(entry));
+            if (waiting) {
+                queued.add(() -> {
+                    afterwards.add(entry.handle::release);
+                    detachIfAttached(entry);
+                });
+            } else {
+                release(entry);
+            }
         }
     }
 
@@ -201,19 +214,23 @@ abstract class EmulatingSelector implements Selector {
             attach(entry);
             entry.attached = true;
         } catch (IOException e) {
-            System.getLogger("io.millrace")
-                    .log(System.Logger.Level.DEBUG, () -> name() + ": not watching " + entry.handle, e);
+            afterwards.add(() -> System.getLogger("io.millrace")
+                    .log(System.Logger.Level.DEBUG, () -> name() + ": not watching " + entry.handle, e));
         }
     }
 
     private void release(Entry entry) {
         try {
-            if (entry.attached) {
-                entry.attached = false;
-                detach(entry);
-            }
+            detachIfAttached(entry);
         } finally {
             entry.handle.release();
+        }
+    }
+
+    private void detachIfAttached(Entry entry) {
+        if (entry.attached) {
+            entry.attached = false;
+            detach(entry);
         }
     }
 
@@ -239,17 +256,39 @@ abstract class EmulatingSelector implements Selector {
             block(timeoutNanos);
             over = true;
         } finally {
+            endWait(over);
+        }
+        return count;
+    }
+
+    private void endWait(boolean over) {
+        List<Runnable> late = List.of();
+        try {
             synchronized (lock) {
                 waiting = false;
-                applyQueued();
+                try {
+                    applyQueued();
+                } finally {
+                    late = takeAfterwards();
+                }
                 if (over) {
-                    // Not after a failure: an edge that was noted as reported, and then lost to an exception, would not
-                    // come again.
+                    // Not after a failure: an edge noted as reported, and then lost to an exception, would not come
+                    // again.
                     collect();
                 }
             }
+        } finally {
+            late.forEach(Runnable::run);
         }
-        return count;
+    }
+
+    private List<Runnable> takeAfterwards() {
+        if (afterwards.isEmpty()) {
+            return List.of();
+        }
+        List<Runnable> taken = afterwards;
+        afterwards = new ArrayList<>();
+        return taken;
     }
 
     /** Every change has its turn: one that fails is told about when the others are done. Under the lock. */
@@ -330,9 +369,9 @@ abstract class EmulatingSelector implements Selector {
 
     /** Drops every use; for {@link #close}. */
     final void releaseAll() {
+        // A removal that is still queued holds a use as well.
+        endWait(false);
         synchronized (lock) {
-            // A removal that is still queued holds a use as well.
-            applyQueued();
             for (int i = 0; i < entries.length; i++) {
                 Entry entry = entries[i];
                 if (entry != null) {
