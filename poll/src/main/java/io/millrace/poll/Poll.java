@@ -225,10 +225,10 @@ public final class Poll implements AutoCloseable {
             throw new IllegalStateException("a virtual thread must not wait in a poll: it would hold its carrier;"
                     + " poll with timeout zero, or on a platform thread");
         }
+        Leak.sweep(); // before it is entered: whoever closes the poll does not wait for a log
         enter();
         try {
             events.clear(this);
-            Leak.sweep();
             return pollUntil(events, timeoutNanos);
         } catch (IOException e) {
             throw new UncheckedIOException("cannot wait on " + selector, e);
@@ -594,10 +594,10 @@ public final class Poll implements AutoCloseable {
 
         @Override
         public int pollOnce(Poll poll, Events events, long timeoutNanos, PendingWork work) {
+            Leak.sweep();
             poll.enter();
             try {
                 events.clear(poll);
-                Leak.sweep();
                 poll.pass(events, timeoutNanos, work);
                 if (poll.wakeRequested) {
                     poll.wakeRequested = false;

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Who is registered with a poll, and the control calls: the half of {@link Poll} that any thread may call.
  *
- * <p>Control calls are serialised by one lock, which is never held while user code runs or the kernel waits. The poll thread reads
+ * <p>Control calls are serialised by one lock, which is never held while user code runs, the kernel waits, or a descriptor is closed (see {@link
+ * OsHandle}). The poll thread reads
  * without it: {@link #node} and {@link #timers} are published, {@link Node#terms} is replaced as a whole.
  */
 @SuppressWarnings("ReferenceEquality") // clocks, nodes and terms are compared by identity: it is what is meant
@@ -274,7 +275,9 @@ final class Registry {
     void detach(Node node) {
         control.lock();
         try {
-            if (!closed && node.terms != null) {
+            // Also of a poll that is being closed: the lock is what keeps its own release from being the last one, see
+            // OsHandle.
+            if (node.terms != null) {
                 release(node);
             }
         } finally {
@@ -292,8 +295,8 @@ final class Registry {
                 OsNode file = soft.file;
                 if (file != null) {
                     soft.close();
+                    file.handle.system().release(); // not the last use while it is attached: see OsHandle
                     file.handle.detached(file);
-                    file.handle.system().release();
                 }
                 Timer<?> timer = soft.timer;
                 if (timer != null) {
@@ -303,11 +306,12 @@ final class Registry {
                 }
             }
             case OsNode os -> {
-                os.handle.detached(os);
                 try {
                     selector.remove(os.handle.system(), key);
                 } catch (IOException e) {
                     throw new UncheckedIOException("cannot deregister " + os.handle, e);
+                } finally {
+                    os.handle.detached(os); // only now: see OsHandle
                 }
                 wakeForControl();
             }
@@ -424,9 +428,11 @@ final class Registry {
                     release(node);
                 }
             }
-            selector.close();
         } finally {
             control.unlock();
         }
+        // Without the lock: nothing is registered and nothing will be, and a removal that is still queued may close a
+        // descriptor.
+        selector.close();
     }
 }

@@ -79,13 +79,30 @@ public final class Descriptor implements Handle {
         }
     }
 
+    /**
+     * No new use from now on, and one for the caller, taken in the same step. The caller ends what else holds one, and drops its own last: then
+     * nobody before it runs close(2), which may wait (SO_LINGER), while holding a lock.
+     *
+     * @return false if the descriptor is closing already; no use was taken then
+     */
+    public boolean beginClose() {
+        for (; ; ) {
+            int seen = state;
+            if (seen < 0) {
+                return false;
+            }
+            if (STATE.compareAndSet(this, seen, (seen + 1) | CLOSING)) {
+                waiters.wakeAll();
+                return true;
+            }
+        }
+    }
+
     /** No new use from now on; closed at once if there is none, else by whoever drops the last one. Idempotent. */
     public void close() {
-        int before = (int) STATE.getAndBitwiseOr(this, CLOSING);
-        if (before == 0) {
-            reallyClose();
+        if (beginClose()) {
+            release();
         }
-        waiters.wakeAll();
     }
 
     public boolean isClosing() {

@@ -3,7 +3,9 @@ package io.millrace.sys;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,9 +17,15 @@ import org.jspecify.annotations.Nullable;
  * change of the set at all. Because the mechanism is level-triggered, a re-armed direction that is still ready is found by
  * the next wait: nothing can be lost between would-block and re-arm.
  *
+ * <p><b>Results and terms.</b> A result may be looked at long after the wait that found it: a caller takes few at a time, and another thread may
+ * change the terms during the wait. Judged by new terms, an old result looks like a hang-up that nobody asked for, and would silence the
+ * handle for good. So each change of what is asked is a new {@link Entry#question}, and an answer to an old one is dropped. Nothing is lost by
+ * that: what is ready answers the new question as well, in the next wait.
+ *
  * <p>Everything here is guarded by {@link #lock}, which is not held during the kernel's wait. A change that comes during the
  * wait is queued and applied when the wait is over ({@link Selector#controlsAtOnce()} is false, so the caller wakes the
- * waiter); otherwise it is applied at once.
+ * waiter); otherwise it is applied at once. What may take long is done after the lock: a removal that was queued may drop the last use of
+ * a descriptor and close it, which waits with SO_LINGER, and a log may be full.
  */
 abstract class EmulatingSelector implements Selector {
     /** One watched handle. Guarded by the selector's lock. */
@@ -30,6 +38,8 @@ abstract class EmulatingSelector implements Selector {
         int reported;
         /** What the mechanism is asked for now; 0 is nothing at all, not even hang-up. */
         int watched;
+        /** How often that was asked anew: a result belongs to the question it answers, see {@link #report}. */
+        int question;
         /** The mechanism's own place for it: a position, or unused. */
         int position = -1;
 
@@ -50,6 +60,9 @@ abstract class EmulatingSelector implements Selector {
 
     final Object lock = new Object();
     private final ArrayDeque<Runnable> queued = new ArrayDeque<>();
+    /** To be done by the waiting thread when it holds no lock. Guarded by {@link #lock}. */
+    private List<Runnable> afterwards = new ArrayList<>();
+
     private @Nullable Entry[] entries = new Entry[64];
     private boolean waiting;
 
@@ -147,7 +160,14 @@ abstract class EmulatingSelector implements Selector {
             entries[Key.index(key)] = null;
             entry.removed = true;
             forgotten(handle);
-            whenNotWaiting(() -> release(entry));
+            if (waiting) {
+                queued.add(() -> {
+                    afterwards.add(entry.handle::release);
+                    detachIfAttached(entry);
+                });
+            } else {
+                release(entry);
+            }
         }
     }
 
@@ -179,6 +199,7 @@ abstract class EmulatingSelector implements Selector {
 
     private void setWatched(Entry entry, int watched) {
         entry.watched = watched;
+        entry.question++;
         if (entry.attached) {
             watch(entry);
         }
@@ -193,17 +214,24 @@ abstract class EmulatingSelector implements Selector {
             attach(entry);
             entry.attached = true;
         } catch (IOException e) {
-            System.getLogger("io.millrace")
-                    .log(System.Logger.Level.DEBUG, () -> name() + ": not watching " + entry.handle, e);
+            afterwards.add(() -> System.getLogger("io.millrace")
+                    .log(System.Logger.Level.DEBUG, () -> name() + ": not watching " + entry.handle, e));
         }
     }
 
     private void release(Entry entry) {
+        try {
+            detachIfAttached(entry);
+        } finally {
+            entry.handle.release();
+        }
+    }
+
+    private void detachIfAttached(Entry entry) {
         if (entry.attached) {
             entry.attached = false;
             detach(entry);
         }
-        entry.handle.release();
     }
 
     private @Nullable Entry find(long key) {
@@ -223,18 +251,63 @@ abstract class EmulatingSelector implements Selector {
             limit = maxEvents;
             waiting = true;
         }
+        boolean over = false;
         try {
             block(timeoutNanos);
+            over = true;
         } finally {
-            synchronized (lock) {
-                waiting = false;
-                for (Runnable change = queued.poll(); change != null; change = queued.poll()) {
-                    change.run();
-                }
-                collect();
-            }
+            endWait(over);
         }
         return count;
+    }
+
+    private void endWait(boolean over) {
+        List<Runnable> late = List.of();
+        try {
+            synchronized (lock) {
+                waiting = false;
+                try {
+                    applyQueued();
+                } finally {
+                    late = takeAfterwards();
+                }
+                if (over) {
+                    // Not after a failure: an edge noted as reported, and then lost to an exception, would not come
+                    // again.
+                    collect();
+                }
+            }
+        } finally {
+            late.forEach(Runnable::run);
+        }
+    }
+
+    private List<Runnable> takeAfterwards() {
+        if (afterwards.isEmpty()) {
+            return List.of();
+        }
+        List<Runnable> taken = afterwards;
+        afterwards = new ArrayList<>();
+        return taken;
+    }
+
+    /** Every change has its turn: one that fails is told about when the others are done. Under the lock. */
+    private void applyQueued() {
+        RuntimeException failure = null;
+        for (Runnable change = queued.poll(); change != null; change = queued.poll()) {
+            try {
+                change.run();
+            } catch (RuntimeException e) {
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
     }
 
     private int limit;
@@ -243,9 +316,13 @@ abstract class EmulatingSelector implements Selector {
         return count == limit;
     }
 
-    /** The mechanism found {@code ready} on the entry: decides by its trigger whether that is an event. */
-    final void report(Entry entry, int ready) {
-        if (entry.removed) {
+    /**
+     * The mechanism found {@code ready} on the entry: decides by its trigger whether that is an event.
+     *
+     * @param question what {@link Entry#question} was during the wait that found it
+     */
+    final void report(Entry entry, int question, int ready) {
+        if (entry.removed || entry.question != question) {
             return;
         }
         int seen = Bits.visible(ready, entry.interest);
@@ -292,11 +369,9 @@ abstract class EmulatingSelector implements Selector {
 
     /** Drops every use; for {@link #close}. */
     final void releaseAll() {
+        // A removal that is still queued holds a use as well.
+        endWait(false);
         synchronized (lock) {
-            // A removal that is still queued holds a use as well.
-            for (Runnable change = queued.poll(); change != null; change = queued.poll()) {
-                change.run();
-            }
             for (int i = 0; i < entries.length; i++) {
                 Entry entry = entries[i];
                 if (entry != null) {

@@ -30,6 +30,7 @@ final class NioSelector extends EmulatingSelector {
     private @Nullable Entry[] found = new Entry[64];
 
     private int[] foundReady = new int[64];
+    private int[] foundQuestion = new int[64];
     private int foundFrom;
     private int foundTo;
 
@@ -158,6 +159,7 @@ final class NioSelector extends EmulatingSelector {
         if (foundTo == found.length) {
             found = Arrays.copyOf(found, foundTo * 2);
             foundReady = Arrays.copyOf(foundReady, foundTo * 2);
+            foundQuestion = Arrays.copyOf(foundQuestion, foundTo * 2);
         }
         int ready;
         try {
@@ -165,8 +167,11 @@ final class NioSelector extends EmulatingSelector {
         } catch (CancelledKeyException e) {
             return; // closed by its owner during the select: silent for ever
         }
-        found[foundTo] = (Entry) key.attachment();
+        Entry entry = (Entry) key.attachment();
+        found[foundTo] = entry;
         foundReady[foundTo] = ready;
+        // Without the lock: what is asked does not change during a wait.
+        foundQuestion[foundTo] = entry.question;
         foundTo++;
     }
 
@@ -189,7 +194,7 @@ final class NioSelector extends EmulatingSelector {
             Entry entry = found[foundFrom];
             found[foundFrom] = null;
             if (entry != null) {
-                report(entry, foundReady[foundFrom]);
+                report(entry, foundQuestion[foundFrom], foundReady[foundFrom]);
             }
             foundFrom++;
         }

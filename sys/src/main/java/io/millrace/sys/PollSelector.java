@@ -141,7 +141,8 @@ final class PollSelector extends EmulatingSelector {
                 Posix.putShort(at(position) + REVENTS, (short) 0);
                 Entry entry = watchedEntries[position];
                 if (entry != null) {
-                    report(entry, translate(revents));
+                    // A change of what is asked has wiped the result out: see put().
+                    report(entry, entry.question, translate(revents));
                 }
             }
         }

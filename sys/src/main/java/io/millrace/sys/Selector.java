@@ -22,7 +22,11 @@ import java.io.IOException;
  * <p><b>Empty interest.</b> A handle whose interest is 0 never makes a wait return for ever, whatever hang-up the kernel
  * holds.
  *
- * <p><b>Close.</b> By the waiting thread or when there is none, under the same lock as control. Releases every use.
+ * <p><b>Uses.</b> {@code add} takes a use of the handle, {@code remove} drops it when no wait can name the handle any more: before it returns, or by the
+ * waiting thread when its wait is over. In {@code remove} the caller sees to it that this is not the last use; the waiting thread holds no lock
+ * when it drops one, because the last one closes the descriptor, and that may wait.
+ *
+ * <p><b>Close.</b> By the waiting thread or when there is none, after the last control call. Releases every use.
  */
 public interface Selector extends AutoCloseable {
     /** The backend's short name, as in {@code -Dmillrace.backend=}. */

@@ -17,9 +17,11 @@ import io.millrace.poll.Readiness;
 import io.millrace.poll.Registration;
 import io.millrace.poll.Timer;
 import io.millrace.poll.Trigger;
+import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -409,5 +411,67 @@ public abstract class ClosingContract extends PollContract {
         marker.setReadiness(Readiness.READABLE);
 
         assertThat(sleeper.result()).containsExactly(new Event(2, Readiness.READABLE));
+    }
+
+    @Test
+    @DisplayName("end-6: while a close waits for its peer, others register and deregister")
+    void aLingeringCloseHoldsNobodyUp() throws IOException {
+        SocketPair pair = socketPair();
+        poll.register(pair.left(), TOKEN, Interest.READABLE, Trigger.LEVEL);
+        Background<Boolean> closer = closeWithLinger(pair);
+
+        Background<Boolean> registering = Background.run(this::registerAndDeregister);
+
+        assertThat(registering.result()).isTrue();
+        pair.right().close(); // a reset: nothing is left to wait for
+        assertThat(closer.result()).isTrue();
+        assertThat(poll.size()).isZero();
+    }
+
+    @Test
+    @DisplayName("end-6: so they do if the close comes during a wait")
+    void aLingeringCloseDuringAWaitHoldsNobodyUp() throws IOException {
+        SocketPair pair = socketPair();
+        Registration end = new Registration();
+        poll.register(pair.left(), TOKEN, Interest.READABLE, Trigger.LEVEL);
+        poll.register(end, TOKEN + 1, Interest.READABLE, Trigger.LEVEL);
+        long waits = poll.waits();
+        Background<List<Event>> waiting = Background.call(() -> poll(null));
+        Await.until("the poll waits", () -> poll.waits() > waits);
+        Background<Boolean> closer = closeWithLinger(pair);
+
+        Background<Boolean> registering = Background.run(this::registerAndDeregister);
+
+        assertThat(registering.result()).isTrue();
+        pair.right().close();
+        assertThat(closer.result()).isTrue();
+        end.setReadiness(Readiness.READABLE);
+        assertThat(tokens(waiting.result())).containsExactly(TOKEN + 1);
+    }
+
+    /** Closes the left end, which has bytes to send that nobody reads, and is told to wait for that; returns when it does, or is done. */
+    private static Background<Boolean> closeWithLinger(SocketPair pair) throws IOException {
+        Bytes.fill(pair.left());
+        pair.left().setLinger(Await.DEADLINE.multipliedBy(3));
+        Background<Boolean> closer = Background.run(pair.left()::close);
+        Await.until("the close waits, or another thread closes", () -> closer.isDone() || isClosingADescriptor());
+        return closer;
+    }
+
+    private static boolean isClosingADescriptor() {
+        return Thread.getAllStackTraces().values().stream()
+                .flatMap(Arrays::stream)
+                .anyMatch(frame -> frame.getClassName().equals("io.millrace.sys.Descriptor")
+                        && frame.getMethodName().equals("reallyClose"));
+    }
+
+    private void registerAndDeregister() {
+        Registration software = new Registration();
+        TcpStream socket = socketPair().right();
+        poll.register(software, TOKEN + 2, Interest.READABLE, Trigger.LEVEL);
+        poll.register(socket, TOKEN + 3, Interest.READABLE, Trigger.LEVEL);
+        poll.reregister(socket, TOKEN + 4, Interest.NONE, Trigger.LEVEL);
+        poll.deregister(socket);
+        poll.deregister(software);
     }
 }

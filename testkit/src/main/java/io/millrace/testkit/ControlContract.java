@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.millrace.net.TcpStream;
 import io.millrace.poll.Event;
+import io.millrace.poll.Events;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Poll;
 import io.millrace.poll.Readiness;
@@ -13,6 +14,8 @@ import io.millrace.poll.Source;
 import io.millrace.poll.Trigger;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -137,6 +140,73 @@ public abstract class ControlContract extends PollContract {
         assertThat(read(events))
                 .as("the batch in which only the old owner was ready")
                 .isEmpty();
+    }
+
+    @Test
+    @DisplayName("mio-4, mio-26: what was found under a former interest does not silence the new one")
+    void aResultOfFormerTermsSilencesNobody() {
+        for (Trigger trigger : Trigger.values()) {
+            foundUnderFormerTerms(trigger);
+        }
+    }
+
+    private void foundUnderFormerTerms(Trigger trigger) {
+        SocketPair first = socketPair();
+        SocketPair second = socketPair();
+        poll.register(first.left(), OLD, Interest.WRITABLE, trigger);
+        poll.register(second.left(), 10 + OLD, Interest.WRITABLE, trigger);
+        // Both are ready, one is taken: a backend may keep what it has found of the other for the next poll.
+        assertThat(pollSoon(Events.withCapacity(1))).isEqualTo(1);
+
+        poll.reregister(first.left(), NEW, Interest.READABLE, trigger);
+        poll.reregister(second.left(), 10 + NEW, Interest.READABLE, trigger);
+        assertThat(pollNow()).as(trigger + ": nothing to read yet").isEmpty();
+
+        Bytes.write(first.right(), 1);
+        awaitReadiness(NEW, Readiness.READABLE);
+        Bytes.write(second.right(), 1);
+        awaitReadiness(10 + NEW, Readiness.READABLE);
+        first.close();
+        second.close();
+    }
+
+    @Test
+    @DisplayName("mio-26: nor does what a poll finds while another thread reregisters")
+    void reregisterRacesAWaitThatFinds() {
+        for (Trigger trigger : Trigger.values()) {
+            reregisterRacesAWait(trigger);
+        }
+    }
+
+    private void reregisterRacesAWait(Trigger trigger) {
+        SocketPair pair = socketPair();
+        AtomicLong seen = new AtomicLong(-1);
+        AtomicBoolean over = new AtomicBoolean();
+        poll.register(pair.left(), 0, Interest.READABLE, trigger);
+        Background<Boolean> poller = Background.run(() -> {
+            Events found = Events.withCapacity(8);
+            while (!over.get()) {
+                poll.poll(found, null);
+                while (found.advance()) {
+                    if (found.isWritable()) {
+                        seen.set(found.token());
+                    }
+                }
+            }
+        });
+
+        for (long round = 1; round <= 300; round++) {
+            long token = round;
+            Bytes.write(pair.right(), 1);
+            poll.reregister(pair.left(), token, Interest.WRITABLE, trigger);
+            Await.until("round " + round + ": it is writable", () -> seen.get() == token);
+            poll.reregister(pair.left(), token, Interest.READABLE, trigger);
+            Bytes.drain(pair.left());
+        }
+        over.set(true);
+        poll.wake();
+        assertThat(poller.result()).isTrue();
+        pair.close();
     }
 
     @Test

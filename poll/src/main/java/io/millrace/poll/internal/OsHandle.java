@@ -15,6 +15,11 @@ import org.jspecify.annotations.Nullable;
  * {@link #close} forbids new uses first and reads the attachment second. Whichever order the two threads run in, either the
  * register fails because the handle is closing, or the close sees the attachment and undoes it. So no closed source stays
  * registered.
+ *
+ * <p><b>No close(2) under a lock.</b> It may wait, with SO_LINGER for long. A close holds a use of its own until it has seen that there is no
+ * attachment, or went through the poll's control lock to undo it; a poll drops its use under that lock and before it takes the
+ * attachment away. So a poll's use is never the last one: whoever closes runs close(2), after the lock. (Where a removal is carried out
+ * by the waiting thread, that thread may be the last; it holds no lock then, see {@code EmulatingSelector}.)
  */
 public final class OsHandle implements Handle {
     /** What a poll puts into the handle of a source registered with it. */
@@ -146,10 +151,17 @@ public final class OsHandle implements Handle {
     public void close() {
         switch (handle) {
             case Descriptor descriptor -> {
-                descriptor.close();
-                detach();
+                boolean first = descriptor.beginClose();
+                try {
+                    detach();
+                } finally {
+                    if (first) {
+                        descriptor.release();
+                    }
+                }
             }
             case NioHandle channel -> {
+                // Never waits for the peer while it is registered: NIO turns SO_LINGER off then.
                 channel.close();
                 detach();
             }
