@@ -1,6 +1,7 @@
 package io.millrace.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -8,13 +9,17 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * What the script {@code ./millrace} builds and writes down before it starts the program. It runs in a working copy of its own, where {@code java} and {@code mvn} are scripts that
@@ -23,7 +28,8 @@ import org.junit.jupiter.api.io.TempDir;
 @DisabledOnOs(OS.WINDOWS)
 class LauncherTest {
     private static final Path LAUNCHER = Path.of("..", "millrace");
-    private static final String TRAINING = "-XX:AOTCacheOutput=";
+    private static final String TRAINING = "-XX:AOTMode=record";
+    private static final String WRITING = "-XX:AOTMode=create";
     /** Of everything that the tests put there. */
     private static final Instant LONG_AGO = Instant.parse("2026-01-01T00:00:00Z");
 
@@ -46,15 +52,26 @@ class LauncherTest {
         }
         script(copy.resolve("millrace"), Files.readString(LAUNCHER));
         Files.writeString(copy.resolve("release"), "JAVA_VERSION=\"25\"\n");
-        // It writes its cache when it ends, as Java does.
+        // A recording ends when it is told to, and only then writes; a creation may be made to take for ever.
         script(copy.resolve("bin/java"), """
             #!/bin/sh
             echo "java $*" >>"$CALLS"
-            case $1 in
-              -XX:AOTCacheOutput=*)
-                trap 'echo learned >"${1#*=}"; exit 143' TERM
-                echo listening
+            for word in "$@"; do
+              case $word in
+                -XX:AOTConfiguration=*) config=${word#*=} ;;
+                -XX:AOTCache=*) cache=${word#*=} ;;
+              esac
+            done
+            case $* in
+              *-XX:AOTMode=record*)
+                trap 'echo learned >"$config"; exit 143' TERM
+                echo $$ >>"$CALLS.pids"
+                [ "$STUCK" = record ] || echo listening
                 while :; do sleep 0.01; done ;;
+              *-XX:AOTMode=create*)
+                cp "$config" "$cache"
+                echo $$ >>"$CALLS.pids"
+                while [ "$STUCK" = create ]; do sleep 0.01; done ;;
             esac
             """);
         script(copy.resolve("bin/mvn"), """
@@ -81,18 +98,29 @@ class LauncherTest {
     /** Starts it, and returns how java and mvn were called. */
     private List<String> launch() throws IOException, InterruptedException {
         Files.deleteIfExists(calls);
-        ProcessBuilder builder =
-                new ProcessBuilder(copy.resolve("millrace").toString(), "serve", "echo").redirectErrorStream(true);
-        builder.redirectOutput(copy.resolve("output").toFile());
-        builder.environment().put("JAVA_HOME", copy.toString());
-        builder.environment().put("CALLS", calls.toString());
-        builder.environment().merge("PATH", copy.resolve("bin").toString(), (path, bin) -> bin + ":" + path);
-        Process process = builder.start();
+        Process process = start("nowhere");
         assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
         assertThat(process.exitValue())
                 .as(Files.readString(copy.resolve("output")))
                 .isZero();
         return Files.readAllLines(calls);
+    }
+
+    /** Starts it; the training hangs where it is told to. */
+    private Process start(String stuck) throws IOException {
+        List<String> command = new ArrayList<>();
+        if (OS.LINUX.isCurrentOs()) {
+            // Whoever runs the tests in the background ignores Ctrl-C, and a shell cannot change that.
+            command.addAll(List.of("env", "--default-signal=HUP,INT,TERM"));
+        }
+        command.addAll(List.of(copy.resolve("millrace").toString(), "serve", "echo"));
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.redirectErrorStream(true).redirectOutput(copy.resolve("output").toFile());
+        builder.environment().put("JAVA_HOME", copy.toString());
+        builder.environment().put("CALLS", calls.toString());
+        builder.environment().put("STUCK", stuck);
+        builder.environment().merge("PATH", copy.resolve("bin").toString(), (path, bin) -> bin + ":" + path);
+        return builder.start();
     }
 
     private static void age(Path file, int seconds) throws IOException {
@@ -103,8 +131,9 @@ class LauncherTest {
     void theFirstStartWritesTheCacheAndTheProgramUsesIt() throws Exception {
         List<String> first = launch();
 
-        assertThat(first).hasSize(2);
+        assertThat(first).hasSize(3);
         assertThat(first.getFirst()).contains(TRAINING);
+        assertThat(first.get(1)).contains(WRITING);
         assertThat(first.getLast())
                 .contains("-XX:AOTCache=" + cache.toRealPath())
                 .endsWith("serve echo");
@@ -113,18 +142,95 @@ class LauncherTest {
     }
 
     @Test
+    void theTrainingHasTheOptionsOfTheProgram() throws Exception {
+        assertThat(launch())
+                .hasSize(3)
+                .allSatisfy(call -> assertThat(call)
+                        .contains("--enable-native-access=io.millrace.sys", "-XX:+ExitOnOutOfMemoryError"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"record,TERM,143", "record,INT,130", "record,HUP,129", "create,TERM,143", "create,INT,130"})
+    void aSignalDuringTheTrainingEndsItAndLeavesNothing(String stuck, String signal, int status) throws Exception {
+        Process launcher = start(stuck);
+        try {
+            Path pids = copy.resolve("calls.pids");
+            int started = stuck.equals("record") ? 1 : 2;
+            await().until(() -> Files.exists(pids) && Files.readAllLines(pids).size() == started);
+
+            assertThat(new ProcessBuilder("kill", "-" + signal, Long.toString(launcher.pid()))
+                            .start()
+                            .waitFor())
+                    .isZero();
+
+            assertThat(launcher.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(launcher.exitValue()).isEqualTo(status);
+            for (String pid : Files.readAllLines(pids)) {
+                assertThat(ProcessHandle.of(Long.parseLong(pid))).isEmpty();
+            }
+            assertThat(files(cache.getParent())).containsExactly("lib");
+        } finally {
+            launcher.descendants().forEach(ProcessHandle::destroyForcibly);
+            launcher.destroyForcibly();
+        }
+    }
+
+    private static List<String> files(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.map(file -> file.getFileName().toString()).sorted().toList();
+        }
+    }
+
+    @Test
+    void aDamagedCacheIsMadeAnew() throws Exception {
+        launch();
+        String whole = Files.readString(cache);
+        FileTime written = Files.getLastModifiedTime(cache);
+        for (String damaged : List.of("lEarned\n", "learn", whole + "\n")) {
+            Files.writeString(cache, damaged);
+            Files.setLastModifiedTime(cache, written);
+
+            assertThat(launch()).hasSize(3).first().asString().contains(TRAINING);
+            assertThat(cache).hasContent(whole);
+        }
+        Files.delete(cache.resolveSibling("millrace.aot.sum"));
+        assertThat(launch()).hasSize(3);
+        assertThat(launch()).hasSize(1);
+    }
+
+    @Test
+    void whatAKilledTrainingLeftIsRemoved() throws Exception {
+        Process ended = new ProcessBuilder("true").start();
+        ended.waitFor();
+        Files.createFile(cache.resolveSibling("millrace.aot." + ended.pid()));
+        Files.createFile(cache.resolveSibling("millrace.aot." + ended.pid() + ".config"));
+        String alive = "millrace.aot." + ProcessHandle.current().pid() + ".log";
+        Files.createFile(cache.resolveSibling(alive));
+
+        launch();
+
+        assertThat(files(cache.getParent()))
+                .containsExactlyInAnyOrder("lib", "millrace.aot", "millrace.aot.sum", alive);
+    }
+
+    @Test
     void jarsThatAreNewerThanTheCacheHaveItWrittenAgain() throws Exception {
         Files.writeString(cache, "of older jars");
         age(cache, 1);
         age(jar, 2);
 
-        assertThat(launch()).hasSize(2).first().asString().contains(TRAINING);
+        assertThat(launch()).hasSize(3).first().asString().contains(TRAINING);
         assertThat(cache).hasContent("learned");
     }
 
     @Test
     void anEmptyCacheSaysThatThereIsNoUseInTrying() throws Exception {
-        Files.createFile(cache);
+        script(copy.resolve("bin/java"), """
+            #!/bin/sh
+            echo "java $*" >>"$CALLS"
+            """); // one that knows nothing of caches
+        assertThat(launch()).hasSize(2).first().asString().contains(TRAINING);
+        assertThat(cache).isEmptyFile();
 
         assertThat(launch()).singleElement().asString().doesNotContain("AOT").endsWith("serve echo");
     }
@@ -137,7 +243,7 @@ class LauncherTest {
 
         List<String> called = launch();
 
-        assertThat(called).hasSize(3);
+        assertThat(called).hasSize(4);
         assertThat(called.getFirst()).startsWith("mvn ").contains("-pl cli -am package");
         assertThat(called.get(1)).contains(TRAINING);
         assertThat(launch()).containsExactly(called.getLast());

@@ -1,0 +1,33 @@
+package app;
+
+import io.millrace.engine.Reactors;
+import io.millrace.server.TcpServer;
+import io.millrace.task.FuturesUnordered;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletableFuture;
+
+/** Starts an echo server on the module path, talks to it, and says what came back. */
+final class OnTheModulePath {
+    private OnTheModulePath() {}
+
+    public static void main(String[] args) throws IOException {
+        InetSocketAddress anyPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        try (Reactors reactors = Reactors.builder().reactors(1).open();
+                TcpServer server = TcpServer.builder()
+                        .manager(reactors)
+                        .address(anyPort)
+                        .start((connection, data) -> connection.send(data));
+                Socket socket = new Socket(
+                        server.address().getAddress(), server.address().getPort());
+                FuturesUnordered<String> answers = FuturesUnordered.create()) {
+            socket.getOutputStream().write("hello".getBytes(StandardCharsets.US_ASCII));
+            String answer = new String(socket.getInputStream().readNBytes(5), StandardCharsets.US_ASCII);
+            answers.add(CompletableFuture.completedFuture(answer));
+            answers.forEach(outcome -> System.out.println("module path: " + outcome + " by " + server.backend()));
+        }
+    }
+}
