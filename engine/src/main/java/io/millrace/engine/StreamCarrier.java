@@ -291,8 +291,11 @@ final class StreamCarrier implements StreamTransport, Owner, Distant, Runnable {
     @Override
     public void reactorEnds() {
         if (!closed) {
-            handler.loopEnds();
-            close();
+            try {
+                handler.loopEnds();
+            } finally {
+                close();
+            }
         }
     }
 

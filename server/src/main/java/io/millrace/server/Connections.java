@@ -2,9 +2,12 @@ package io.millrace.server;
 
 import io.millrace.engine.transport.TransportLoop;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
@@ -23,6 +26,9 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
     /** Those whose handlers have not been told all: one less when the last call has returned. */
     private final AtomicLong unended = new AtomicLong();
 
+    /** Those that are over, and whose handlers have not returned from being told so: for people who ask what has not ended. */
+    private final Set<StreamConnection> ending = ConcurrentHashMap.newKeySet();
+
     private volatile boolean closed;
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
@@ -38,7 +44,7 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
 
     /** What was admitted is not there after all, and no handler knows of it. */
     void withdraw() {
-        hasEnded();
+        countOut();
     }
 
     /**
@@ -55,7 +61,12 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
     }
 
     @Override
-    public void hasEnded() {
+    public void hasEnded(StreamConnection connection) {
+        ending.remove(connection);
+        countOut();
+    }
+
+    private void countOut() {
         // The count changes before the flag is looked at; closeAdmission does it the other way round: one of the two
         // completes.
         if (unended.decrementAndGet() == 0 && closed) {
@@ -80,6 +91,7 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
         if (!present.remove(connection.id(), connection)) {
             return false;
         }
+        ending.add(connection);
         bytesIn.add(connection.bytesReceived());
         bytesOut.add(connection.bytesSent());
         return true;
@@ -87,6 +99,13 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
 
     int size() {
         return present.size();
+    }
+
+    /** Those that are there, and those that are over but have not been told of their end to the last. */
+    List<StreamConnection> unended() {
+        List<StreamConnection> all = new ArrayList<>(ending);
+        all.addAll(present.values());
+        return all;
     }
 
     long opened() {

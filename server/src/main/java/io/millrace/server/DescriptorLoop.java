@@ -127,6 +127,17 @@ final class DescriptorLoop implements TransportLoop {
         }
     }
 
+    /** A manager that ends closes its descriptors without telling their owner; then there is nothing more to ask for, and the end of what is carried follows. */
+    private static void ask(ReadinessDescriptor descriptor, Runnable question) {
+        try {
+            question.run();
+        } catch (IllegalStateException e) {
+            if (!descriptor.isClosed()) {
+                throw e;
+            }
+        }
+    }
+
     /** Nothing is carried any more, and nothing will be. Any thread. */
     void release() {
         released = true;
@@ -209,9 +220,7 @@ final class DescriptorLoop implements TransportLoop {
         }
 
         void arm() {
-            if (!descriptor.isClosed()) {
-                descriptor.notifyWhenReadable(() -> execute(this::accept));
-            }
+            ask(descriptor, () -> descriptor.notifyWhenReadable(() -> execute(this::accept)));
         }
 
         private void accept() {
@@ -300,10 +309,14 @@ final class DescriptorLoop implements TransportLoop {
 
         void start() {
             if (connecting) {
-                descriptor.notifyWhenWritable(() -> execute(this::finishConnect));
+                awaitConnect();
             } else {
                 armRead();
             }
+        }
+
+        private void awaitConnect() {
+            ask(descriptor, () -> descriptor.notifyWhenWritable(() -> execute(this::finishConnect)));
         }
 
         private void finishConnect() {
@@ -312,7 +325,7 @@ final class DescriptorLoop implements TransportLoop {
             }
             try {
                 if (!stream.finishConnect()) {
-                    descriptor.notifyWhenWritable(() -> execute(this::finishConnect));
+                    awaitConnect();
                     return;
                 }
             } catch (IOException e) {
@@ -327,7 +340,7 @@ final class DescriptorLoop implements TransportLoop {
         private void armRead() {
             if (!closed && !paused && !ended && !reading && !descriptor.isClosed()) {
                 reading = true;
-                descriptor.notifyWhenReadable(() -> execute(this::read));
+                ask(descriptor, () -> descriptor.notifyWhenReadable(() -> execute(this::read)));
             }
         }
 
@@ -354,8 +367,11 @@ final class DescriptorLoop implements TransportLoop {
 
         private void managerEnds() {
             if (!closed) {
-                handler.loopEnds();
-                close();
+                try {
+                    handler.loopEnds();
+                } finally {
+                    close();
+                }
             }
         }
 
@@ -380,8 +396,7 @@ final class DescriptorLoop implements TransportLoop {
         public boolean send(ByteBuffer buffer) throws IOException {
             while (!full && buffer.hasRemaining()) {
                 if (stream.tryWrite(buffer) == Io.WOULD_BLOCK) {
-                    full = true;
-                    descriptor.notifyWhenWritable(() -> execute(this::writable));
+                    armWrite();
                 }
             }
             return !buffer.hasRemaining();
@@ -393,8 +408,7 @@ final class DescriptorLoop implements TransportLoop {
             while (moved < count && !full) {
                 long sent = share == 0 ? 0 : stream.trySend(file, position + moved, Math.min(count - moved, share));
                 if (sent == Io.WOULD_BLOCK) {
-                    full = true;
-                    descriptor.notifyWhenWritable(() -> execute(this::writable));
+                    armWrite();
                 } else if (sent == Io.EOF && moved == 0) {
                     return Io.EOF;
                 } else if (sent <= 0) {
@@ -407,6 +421,11 @@ final class DescriptorLoop implements TransportLoop {
                 }
             }
             return moved;
+        }
+
+        private void armWrite() {
+            full = true;
+            ask(descriptor, () -> descriptor.notifyWhenWritable(() -> execute(this::writable)));
         }
 
         private void writable() {

@@ -1,5 +1,6 @@
 package io.millrace.server;
 
+import io.millrace.engine.AlarmCallback;
 import io.millrace.engine.AlarmKey;
 import io.millrace.engine.ObjectPool;
 import io.millrace.engine.Pooled;
@@ -43,7 +44,7 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
         boolean isOver(StreamConnection connection);
 
         /** The last call of a connection's handler has returned. */
-        void hasEnded();
+        void hasEnded(StreamConnection connection);
     }
 
     /** A handler of a connection that is being made. */
@@ -710,7 +711,7 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
             } finally {
                 attachment = null;
                 if (last) {
-                    keeper.hasEnded();
+                    keeper.hasEnded(this);
                 }
             }
         });
@@ -722,13 +723,16 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
         if (over) {
             return;
         }
-        flush();
-        long left = queuedBytes();
-        finish(
-                left == 0 || lingering
-                        ? null
-                        : new IOException("closed " + this + ": its event manager has ended, and " + left
-                                + " bytes could not be sent; close the server or client before its manager"));
+        try {
+            flush();
+        } finally {
+            long left = queuedBytes();
+            finish(
+                    left == 0 || lingering
+                            ? null
+                            : new IOException("closed " + this + ": its event manager has ended, and " + left
+                                    + " bytes could not be sent; close the server or client before its manager"));
+        }
     }
 
     /** The peer is told that it is over, by shutdown(2), though the loop may be held up and cannot close it. Any thread. */
@@ -758,12 +762,21 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
         to.closeOutput();
         to.resume();
         cancel(idleAlarm);
-        idleAlarm = loop.schedule(LINGER_NANOS, fired -> {
+        idleAlarm = schedule(LINGER_NANOS, fired -> {
             idleAlarm = null;
             if (fired) {
                 finish(null);
             }
         });
+    }
+
+    /** Null in the loop's last turn, which takes no alarms any more: it ends this connection anyway. */
+    private @Nullable AlarmKey schedule(long nanos, AlarmCallback callback) {
+        try {
+            return loop.schedule(nanos, callback);
+        } catch (RejectedExecutionException e) {
+            return null;
+        }
     }
 
     private void cancel(@Nullable AlarmKey alarm) {
@@ -779,7 +792,7 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
     }
 
     private void watchIdle(long nanos) {
-        idleAlarm = loop.schedule(nanos, fired -> {
+        idleAlarm = schedule(nanos, fired -> {
             idleAlarm = null;
             if (!fired || over || idleNanos == 0) {
                 return;
@@ -801,7 +814,7 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
     }
 
     private void watchWrites(long nanos) {
-        writeAlarm = loop.schedule(nanos, fired -> {
+        writeAlarm = schedule(nanos, fired -> {
             writeAlarm = null;
             if (!fired || over || queue.isEmpty()) {
                 return;

@@ -223,8 +223,8 @@ public final class TcpClient implements AutoCloseable {
         Deadline deadline = Deadline.after(loops.clock(), Deadline.OF_CLOSE);
         if (!loops.isOnOne() && !callbacks.isInside() && !deadline.await(ended)) {
             connections.connections().forEach(StreamConnection::cutOff);
-            FailureLog.warn("closed " + this + ", but handlers of these have not returned in time: "
-                    + connections.connections());
+            FailureLog.warn(
+                    "closed " + this + ", but handlers of these have not returned in time: " + connections.unended());
         }
         var ignored = ended.whenComplete((done, failure) -> {
             callbacks.close();

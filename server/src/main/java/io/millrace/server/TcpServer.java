@@ -195,7 +195,7 @@ public final class TcpServer implements AutoCloseable {
             run(loop, connection::open);
         } catch (RejectedExecutionException e) {
             if (connections.isOver(connection)) {
-                connections.withdraw();
+                connections.hasEnded(connection);
             }
             stream.close();
         }
@@ -313,7 +313,7 @@ public final class TcpServer implements AutoCloseable {
     /** What has not ended, and may not for a while because a handler does not return. */
     private List<String> remaining() {
         List<String> remaining = new ArrayList<>();
-        for (StreamConnection connection : connections.connections()) {
+        for (StreamConnection connection : connections.unended()) {
             remaining.add(connection + " on " + connection.loop());
         }
         return remaining;
