@@ -1,5 +1,6 @@
 package io.millrace.poll;
 
+import io.millrace.poll.internal.Durations;
 import io.millrace.poll.internal.TimerWheel;
 import io.millrace.sys.Bits;
 import java.time.Duration;

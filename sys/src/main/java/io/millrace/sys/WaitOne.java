@@ -12,6 +12,8 @@ import java.nio.channels.SelectionKey;
 public final class WaitOne {
     private static final int POLLFD_BYTES = 8;
     private static final int REVENTS = 6;
+    /** The kernel skips a negative number. */
+    private static final int IGNORED = -1;
 
     private WaitOne() {}
 
@@ -55,10 +57,18 @@ public final class WaitOne {
                 throw new ClosedChannelException();
             }
             long pollfds = state.scratch();
-            put(pollfds, descriptor.fd(), PollSelector.mask(interest));
+            put(pollfds, interest == 0 ? IGNORED : descriptor.fd(), PollSelector.mask(interest));
             put(pollfds + POLLFD_BYTES, closing.fd(), Posix.POLLIN);
+            long start = System.nanoTime();
             int found = Posix.poll(state, pollfds, 2, Millis.ceil(timeoutNanos));
             int ready = found(descriptor, interest, pollfds, found);
+            if (ready == 0 && found > 0 && !descriptor.isClosing()) {
+                // A hang-up outside the interest, which would end every further wait at once: only the close is left to
+                // wait for.
+                put(pollfds, IGNORED, (short) 0);
+                long left = timeoutNanos < 0 ? -1 : Math.max(0, timeoutNanos - (System.nanoTime() - start));
+                found(descriptor, interest, pollfds, Posix.poll(state, pollfds, 2, Millis.ceil(left)));
+            }
             if (descriptor.isClosing()) {
                 throw new ClosedChannelException();
             }
@@ -90,6 +100,7 @@ public final class WaitOne {
         try (java.nio.channels.Selector selector = handle.channel().provider().openSelector()) {
             Runnable waker = selector::wakeup;
             handle.waiters.add(waker);
+            boolean interrupted = Thread.interrupted(); // put aside: a select by an interrupted thread does not wait
             try {
                 SelectionKey key = handle.channel().register(selector, NioSelector.ops(handle, interest));
                 if (timeoutNanos == 0) {
@@ -102,6 +113,9 @@ public final class WaitOne {
                 throw closed(e);
             } finally {
                 handle.waiters.remove(waker);
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
             }
         }
     }
