@@ -28,11 +28,12 @@ public final class TcpClient implements AutoCloseable {
     private final long connectNanos;
     private final Loops loops;
     private final Callbacks callbacks;
-    private final Connections connections = new Connections(() -> {});
+    private final Connections connections;
 
     private TcpClient(Builder builder) {
         this.settings = builder.settings;
         this.connectNanos = builder.connectNanos;
+        this.connections = new Connections(settings, Integer.MAX_VALUE, Integer.MAX_VALUE, () -> {});
         this.loops = builder.manager == null ? Loops.global() : Loops.of(builder.manager);
         this.callbacks = Callbacks.of("millrace-client", settings);
     }
@@ -75,16 +76,26 @@ public final class TcpClient implements AutoCloseable {
     }
 
     private void begin(TransportLoop loop, InetSocketAddress address, Connecting handler) {
+        if (connections.admit(address.getAddress()) != Connections.Admission.TAKEN) {
+            handler.made.completeExceptionally(
+                    new IOException("cannot connect to " + address + ": the client is closed"));
+            return;
+        }
         TcpStream stream = null;
+        boolean added = false;
         try {
             stream = loop.net().connect(address);
             settings.apply(stream);
             StreamConnection connection =
                     new StreamConnection(connections.nextId(), loop, stream, handler, settings, callbacks, connections);
             connections.add(connection);
+            added = true;
             handler.watch(connection, address);
             connection.open();
         } catch (IOException | RuntimeException e) {
+            if (!added) {
+                connections.leave(address.getAddress());
+            }
             if (stream != null) {
                 stream.close();
             }
@@ -240,6 +251,18 @@ public final class TcpClient implements AutoCloseable {
          */
         public Builder waterMarks(long low, long high, long limit) {
             settings.waterMarks(low, high, limit);
+            return this;
+        }
+
+        /**
+         * As {@link TcpServer.Builder#budget}.
+         *
+         * @param bytes as there by default
+         * @param files as there by default
+         * @return this
+         */
+        public Builder budget(long bytes, int files) {
+            settings.budget(bytes, files);
             return this;
         }
 
