@@ -177,10 +177,10 @@ final class StreamCarrier implements StreamTransport, Owner, Distant, Runnable {
     }
 
     private int tryWrite(ByteBuffer buffer) throws IOException {
-        if (fd < 0 || closed || !loop.buffer.is(buffer)) {
+        if (fd < 0 || closed || !loop.buffer.owns(buffer)) {
             return stream.tryWrite(buffer);
         }
-        int sent = loop.buffer.send(fd);
+        int sent = loop.buffer.send(fd, buffer);
         if (drained != null && buffer.hasRemaining()) {
             drained.drained(Bits.WRITABLE);
         }
@@ -260,6 +260,18 @@ final class StreamCarrier implements StreamTransport, Owner, Distant, Runnable {
     @Override
     public boolean hasInput() {
         return readable && !inputEnded;
+    }
+
+    @Override
+    public void readNow() {
+        if (closed || connecting) {
+            return;
+        }
+        try {
+            read();
+        } catch (IOException e) {
+            fail(e);
+        }
     }
 
     @Override

@@ -69,6 +69,24 @@ final class DescriptorLoop implements TransportLoop {
     }
 
     @Override
+    public long nanoTime() {
+        return manager.clock().nanoTime();
+    }
+
+    /** Of turns, one at a time: made at the first use. */
+    private @Nullable ByteBuffer output;
+
+    @Override
+    public ByteBuffer output() {
+        ByteBuffer present = output;
+        if (present == null) {
+            present = ByteBuffer.allocateDirect(64 * 1024);
+            output = present;
+        }
+        return present;
+    }
+
+    @Override
     public void execute(Runnable task) {
         turns.execute(() -> turn(task));
     }
@@ -346,23 +364,30 @@ final class DescriptorLoop implements TransportLoop {
 
         private void read() {
             reading = false;
+            if (drain()) {
+                armRead();
+            }
+        }
+
+        /** Reads what is there; true if it came to its end, and would have to wait. */
+        private boolean drain() {
             try {
                 while (!closed && !paused) {
                     int got = stream.tryRead(buffer.clear());
                     if (got == Io.WOULD_BLOCK) {
-                        armRead();
-                        return;
+                        return true;
                     }
                     if (got == Io.EOF) {
                         ended = true;
                         handler.endOfInput();
-                        return;
+                        return false;
                     }
                     handler.received(buffer.flip());
                 }
             } catch (IOException e) {
                 fail(e);
             }
+            return false;
         }
 
         private void managerEnds() {
@@ -448,6 +473,13 @@ final class DescriptorLoop implements TransportLoop {
         @Override
         public boolean hasInput() {
             return paused && !ended;
+        }
+
+        @Override
+        public void readNow() {
+            if (!connecting && !ended) {
+                drain(); // Whether it is armed does not change: it is told once more at most, and finds nothing.
+            }
         }
 
         @Override

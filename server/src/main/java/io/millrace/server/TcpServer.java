@@ -48,10 +48,9 @@ import org.jspecify.annotations.Nullable;
 public final class TcpServer implements AutoCloseable {
     private final ConnectionHandler handler;
     private final ServerSettings settings;
-    private final int maxConnections;
     private final Loops loops;
     private final Callbacks callbacks;
-    private final Connections connections = new Connections();
+    private final Connections connections;
     private final List<TcpListener> listeners = new ArrayList<>();
     /** One for each listener, in their order: on the loop of the same number. */
     private final List<Acceptance> acceptances = new ArrayList<>();
@@ -63,7 +62,7 @@ public final class TcpServer implements AutoCloseable {
     private TcpServer(Builder builder, ConnectionHandler handler) throws IOException {
         this.handler = handler;
         this.settings = builder.settings;
-        this.maxConnections = builder.maxConnections;
+        this.connections = new Connections(settings, builder.maxConnections, builder.maxConnectionsPerAddress);
         this.loops = builder.loops();
         this.callbacks = Callbacks.of("millrace-server", settings);
         boolean started = false;
@@ -168,15 +167,11 @@ public final class TcpServer implements AutoCloseable {
     // ---- Connections ----
 
     private void accepted(TransportLoop loop, TcpStream stream) {
-        if (!connections.admit()) {
-            stream.close(); // the server is closed, or being closed
-            return;
-        }
-        if (connections.size() >= maxConnections) {
-            connections.withdraw();
+        InetAddress from = stream.remoteAddress().getAddress();
+        Connections.Admission admission = connections.admit(from);
+        if (admission != Connections.Admission.TAKEN) {
             stream.close();
-            tellError(new IOException("turned a connection away: " + maxConnections
-                    + " are open, which is the limit; raise maxConnections, or wait until one ends"));
+            turnedAway(admission, from);
             return;
         }
         StreamConnection connection;
@@ -185,7 +180,7 @@ public final class TcpServer implements AutoCloseable {
             connection =
                     new StreamConnection(connections.nextId(), loop, stream, handler, settings, callbacks, connections);
         } catch (Throwable e) {
-            connections.withdraw();
+            connections.leave(from);
             stream.close(); // gone before it was looked at
             tellError(e);
             return;
@@ -198,6 +193,21 @@ public final class TcpServer implements AutoCloseable {
                 connections.hasEnded(connection);
             }
             stream.close();
+        }
+    }
+
+    private void turnedAway(Connections.Admission why, InetAddress from) {
+        switch (why) {
+            case FULL ->
+                tellError(new LimitException("turned a connection away: " + connections.most()
+                        + " are open, which is the limit; raise maxConnections, or wait until one ends"));
+            case ADDRESS_FULL ->
+                tellError(new LimitException("turned a connection away: " + connections.mostPerAddress() + " from "
+                        + from.getHostAddress()
+                        + " are open, which is the limit; raise maxConnectionsPerAddress, or wait until one ends"));
+            case TAKEN, CLOSED -> {
+                // The server is being closed, which is nobody's failure.
+            }
         }
     }
 
@@ -405,6 +415,7 @@ public final class TcpServer implements AutoCloseable {
         private InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         private int backlog = 1024;
         private int maxConnections = Integer.MAX_VALUE;
+        private int maxConnectionsPerAddress = Integer.MAX_VALUE;
         private boolean reusePort = true;
         private boolean sharePort;
         private @Nullable EventManager manager;
@@ -464,13 +475,25 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * How many connections may be open; more are closed when they come, and {@code onError} is told.
+         * How many connections may be open; more are closed when they come, and {@code onError} is told. Never one more, however many loops accept.
          *
          * @param count no limit by default
          * @return this
          */
         public Builder maxConnections(int count) {
             this.maxConnections = ServerSettings.inRange("the number of connections", count, 1, Integer.MAX_VALUE);
+            return this;
+        }
+
+        /**
+         * How many connections may be open from one address; more are closed when they come, and {@code onError} is told. Never one more, however many loops accept.
+         *
+         * @param count no limit by default
+         * @return this
+         */
+        public Builder maxConnectionsPerAddress(int count) {
+            this.maxConnectionsPerAddress =
+                    ServerSettings.inRange("the number of connections from an address", count, 1, Integer.MAX_VALUE);
             return this;
         }
 
@@ -512,11 +535,24 @@ public final class TcpServer implements AutoCloseable {
          *
          * @param low at or below this it is called writable again; 32 KiB by default
          * @param high above this it is not read, and senders are told; 64 KiB by default
-         * @param limit above this it is closed; 64 MiB by default
+         * @param limit a send that finds more waiting than this is refused, and the connection closed; 64 MiB by default
          * @return this
          */
         public Builder waterMarks(long low, long high, long limit) {
             settings.waterMarks(low, high, limit);
+            return this;
+        }
+
+        /**
+         * How much may wait to be sent on all connections together. Above it the connection that holds most is closed, and its {@code onError} told, so that peers that do not read
+         * cannot fill the heap for all. A connection for which less than 4 KiB wait does not count. Bytes that connections share, as those of a broadcast, count for each of them.
+         *
+         * @param bytes a quarter of the largest heap by default
+         * @param files open files that wait; a quarter of what the process may have open by default, and at most 1,024
+         * @return this
+         */
+        public Builder budget(long bytes, int files) {
+            settings.budget(bytes, files);
             return this;
         }
 
