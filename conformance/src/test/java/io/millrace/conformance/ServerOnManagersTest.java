@@ -14,13 +14,16 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -88,6 +91,37 @@ class ServerOnManagersTest {
             socket.getOutputStream().write(1);
             assertThat(Arrays.equals(socket.getInputStream().readAllBytes(), content))
                     .isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("a deliberately different one, on which a peer that sends without end does not keep others waiting")
+    void sharesOnADifferentOne() throws Exception {
+        long enough = 64 << 20;
+        CompletableFuture<Long> readBefore = new CompletableFuture<>();
+        ByteBuffer bytes = ByteBuffer.allocateDirect(64 << 10);
+        AtomicLong read = new AtomicLong();
+        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system());
+                SocketChannel endless = SocketChannel.open();
+                SocketChannel quiet = SocketChannel.open();
+                TcpServer server = TcpServer.builder().manager(manager).start((connection, data) -> {
+                    if (connection.remoteAddress().equals(quiet.getLocalAddress())) {
+                        readBefore.complete(read.get());
+                        return;
+                    }
+                    // All on the loop: there is always more to read, and the other one has sent at the beginning.
+                    if (read.getAndAdd(data.remaining()) == 0) {
+                        quiet.write(ByteBuffer.allocate(1));
+                    }
+                    while (read.get() < enough && endless.write(bytes) > 0) {
+                        bytes.clear();
+                    }
+                })) {
+            endless.connect(server.address());
+            quiet.connect(server.address());
+            endless.configureBlocking(false);
+            endless.write(ByteBuffer.allocate(1));
+            assertThat(readBefore.get(30, TimeUnit.SECONDS)).isLessThan(enough / 2);
         }
     }
 

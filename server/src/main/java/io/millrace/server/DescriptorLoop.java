@@ -304,6 +304,11 @@ final class DescriptorLoop implements TransportLoop {
 
     /** A connection on a descriptor: reads when it is told, and asks again. */
     private final class Carrier implements StreamTransport {
+        /** How much of one connection is read before it is the others' turn. */
+        private static final int READS = 16;
+
+        private static final int READ_SHARE = 1 << 20;
+
         private final Runnable end = this::managerEnds;
         private final ByteStream stream;
         private final TransportHandler handler;
@@ -366,13 +371,17 @@ final class DescriptorLoop implements TransportLoop {
             reading = false;
             if (drain()) {
                 armRead();
+            } else if (!closed && !paused && !ended) {
+                reading = true;
+                execute(this::read); // behind the others
             }
         }
 
-        /** Reads what is there; true if it came to its end, and would have to wait. */
+        /** Reads what is there, up to a share; true if it came to its end, and would have to wait. */
         private boolean drain() {
             try {
-                while (!closed && !paused) {
+                int share = READ_SHARE;
+                for (int reads = 0; reads < READS && share > 0 && !closed && !paused; reads++) {
                     int got = stream.tryRead(buffer.clear());
                     if (got == Io.WOULD_BLOCK) {
                         return true;
@@ -382,6 +391,7 @@ final class DescriptorLoop implements TransportLoop {
                         handler.endOfInput();
                         return false;
                     }
+                    share -= got;
                     handler.received(buffer.flip());
                 }
             } catch (IOException e) {
