@@ -54,6 +54,9 @@ final class CommandLines {
         CommandLine serve = command("serve", "Runs a server until Ctrl-C or SIGTERM; then drains, and tells totals.");
         CommandSpec spec = serve.getCommandSpec();
         spec.usageMessage().customSynopsis("millrace serve [echo|chat|redis] [OPTIONS]");
+        spec.usageMessage()
+                .footer(
+                        "%nExit status: 0 after a signal, 2 if it cannot start, 70 if it fails later, 130 at a second signal.");
         spec.addPositional(PositionalParamSpec.builder()
                 .index("0")
                 .arity("0..1")

@@ -30,13 +30,22 @@ public final class Cli implements AutoCloseable {
 
     /** Starts it; nobody waits. */
     public static Cli start(String... args) throws IOException {
+        return startWith("", List.of(), args);
+    }
+
+    /** Starts it after some commands of the shell, with more options of Java. */
+    static Cli startWith(String shell, List<String> options, String... args) throws IOException {
         List<String> command = new ArrayList<>();
+        if (!shell.isEmpty()) {
+            command.addAll(List.of("sh", "-c", shell + "; exec \"$@\"", "sh"));
+        }
         if (System.getProperty("os.name").equals("Linux")) {
             // Whoever runs the tests in the background ignores Ctrl-C, and a JVM leaves ignored what was.
             command.addAll(List.of("env", "--default-signal=INT"));
         }
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")); // it lives for seconds
+        command.addAll(options);
         String modules = System.getProperty("jdk.module.path");
         if (modules == null) {
             command.addAll(List.of(
