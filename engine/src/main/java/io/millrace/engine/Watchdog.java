@@ -81,19 +81,20 @@ final class Watchdog {
             }
             long lasts = clock.nanoTime() - reactor.pulse.turnBegan();
             if (lasts >= limitNanos) {
-                BlockedTurn blocked = reactor.describeTurn(lasts);
-                if (reactor.pulse.beat() == beat) {
-                    seen[i] = beat;
-                    tell(blocked);
-                }
+                tell(i, beat, lasts);
             }
         }
         return active;
     }
 
-    private void tell(BlockedTurn blocked) {
+    private void tell(int index, long beat, long lastsNanos) {
         try {
-            report.accept(blocked);
+            Reactor reactor = reactors.get(index);
+            BlockedTurn blocked = reactor.describeTurn(lastsNanos);
+            if (reactor.pulse.beat() == beat) {
+                seen[index] = beat;
+                report.accept(blocked);
+            }
         } catch (Throwable e) {
             FailureLog.report("the watchdog's callback", e);
         }
