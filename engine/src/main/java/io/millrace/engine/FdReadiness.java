@@ -215,6 +215,11 @@ final class FdReadiness implements ReadinessDescriptor, Owner {
         return fd;
     }
 
+    @Override
+    public boolean isOf(Reactor other) {
+        return reactor == other;
+    }
+
     /** What waits is told, and the source, which is the user's, stays open. */
     @Override
     public void reactorEnds() {

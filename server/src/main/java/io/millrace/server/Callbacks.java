@@ -2,11 +2,16 @@ package io.millrace.server;
 
 import io.millrace.engine.Dispatch;
 import io.millrace.engine.ObjectPool;
+import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.internal.Threads;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 
 /** Where the callbacks of a server's connections run: see {@link Dispatch}. */
 sealed interface Callbacks extends AutoCloseable {
@@ -27,6 +32,7 @@ sealed interface Callbacks extends AutoCloseable {
     void close();
 
     static Callbacks of(String name, ServerSettings settings) {
+        FailureLog.prepare();
         ObjectPool<ByteBuffer> buffers = ObjectPool.ofBuffers(settings.bufferSize(false), false);
         return switch (settings.dispatch) {
             case LOOP -> new OnLoop(buffers);
@@ -37,9 +43,26 @@ sealed interface Callbacks extends AutoCloseable {
 
     private static List<ExecutorService> pool(String name, int workers) {
         List<ExecutorService> threads = new ArrayList<>();
-        for (int i = 0; i < workers; i++) {
-            threads.add(Executors.newSingleThreadExecutor(
-                    Thread.ofPlatform().daemon(true).name(name + "-worker-" + i).factory()));
+        try {
+            for (int i = 0; i < workers; i++) {
+                ThreadPoolExecutor thread = new ThreadPoolExecutor(
+                        1,
+                        1,
+                        0,
+                        TimeUnit.SECONDS,
+                        new LinkedBlockingQueue<>(),
+                        Thread.ofPlatform()
+                                .daemon(true)
+                                .name(name + "-worker-" + i)
+                                .factory());
+                threads.add(thread);
+                thread
+                        .prestartCoreThread(); // if there can be none, that shows now and not at a connection's first
+                                               // byte
+            }
+        } catch (Throwable e) {
+            threads.forEach(ExecutorService::shutdown);
+            throw Threads.tooFew(name, threads.size() - 1, workers, e);
         }
         return threads;
     }

@@ -1,5 +1,7 @@
 package io.millrace.server;
 
+import io.millrace.engine.internal.FailureLog;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
@@ -53,16 +55,21 @@ public interface ConnectionHandler {
     default void onDisconnect(Connection connection) throws Exception {}
 
     /**
-     * Something went wrong: a callback threw, the connection broke, a timeout or a limit ended it, or one could not be accepted.
+     * Something went wrong: a callback threw, the connection broke, a timeout or a limit ended it, or one could not be accepted. Unless this is overridden, it is logged to {@code io.millrace}: an {@link
+     * IOException}, which is the network's everyday life, for debugging only.
      *
      * @param connection which; null if there is none
      * @param failure what
      */
     default void onError(@Nullable Connection connection, Throwable failure) {
-        System.getLogger("io.millrace")
-                .log(
-                        System.Logger.Level.DEBUG,
-                        connection == null ? "a connection could not be accepted" : connection + " failed",
-                        failure);
+        if (failure instanceof IOException) {
+            System.getLogger("io.millrace")
+                    .log(
+                            System.Logger.Level.DEBUG,
+                            connection == null ? "a connection could not be accepted" : connection + " failed",
+                            failure);
+        } else {
+            FailureLog.report(connection == null ? "accepting" : "a callback of " + connection, failure);
+        }
     }
 }

@@ -88,10 +88,7 @@ final class FrameDecoder implements ConnectionHandler {
     private void tell(StreamConnection connection, ByteBuffer frame) {
         try {
             handler.onData(connection, frame);
-        } catch (Exception | Error e) {
-            if (e instanceof InterruptedException) {
-                Thread.currentThread().interrupt();
-            }
+        } catch (Throwable e) {
             connection.tellError(e);
         }
     }
@@ -118,7 +115,7 @@ final class FrameDecoder implements ConnectionHandler {
 
     /** One alarm for all frames of a connection: it looks how late the present one really is, so that a frame costs a store. */
     private void watch(StreamConnection connection, Partial partial, long nanos) {
-        partial.alarm = connection.loop().schedule(nanos, fired -> {
+        partial.alarm = connection.schedule(nanos, fired -> {
             if (fired) {
                 // What has arrived is told first: the process may have been stopped, and the frame is not late for
                 // that.

@@ -4,6 +4,7 @@ import io.millrace.engine.AlarmCallback;
 import io.millrace.engine.AlarmKey;
 import io.millrace.engine.ObjectPool;
 import io.millrace.engine.Pooled;
+import io.millrace.engine.internal.FailureLog;
 import io.millrace.engine.transport.StreamTransport;
 import io.millrace.engine.transport.TransportHandler;
 import io.millrace.engine.transport.TransportLoop;
@@ -240,21 +241,20 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     private void callSafely(Call what) {
         try {
             what.run();
-        } catch (Exception | Error e) {
-            if (e instanceof InterruptedException) {
-                Thread.currentThread().interrupt();
-            }
+        } catch (Throwable e) { // checked ones too, which Kotlin and Lombok throw without saying so
             tellError(e);
         }
     }
 
     /** From a callback. */
     void tellError(Throwable failure) {
+        if (failure instanceof InterruptedException && !onLoop) {
+            Thread.currentThread().interrupt();
+        }
         try {
             handler.onError(this, failure);
-        } catch (RuntimeException | Error e) {
-            e.addSuppressed(failure);
-            System.getLogger("io.millrace").log(System.Logger.Level.ERROR, "onError of " + this + " failed", e);
+        } catch (Throwable e) {
+            FailureLog.report("onError of " + this, e, failure);
         }
     }
 
@@ -299,7 +299,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         inCallback = true;
         try {
             handler.onData(this, data);
-        } catch (Exception | Error e) {
+        } catch (Throwable e) {
             tellError(e);
         }
         inCallback = false;
@@ -934,7 +934,8 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     }
 
     /** Null in the loop's last turn, which takes no alarms any more: it ends this connection anyway. */
-    private @Nullable AlarmKey schedule(long nanos, AlarmCallback callback) {
+    @Nullable
+    AlarmKey schedule(long nanos, AlarmCallback callback) {
         try {
             return loop.schedule(nanos, callback);
         } catch (RejectedExecutionException e) {

@@ -64,16 +64,20 @@ public final class TcpServer implements AutoCloseable {
         this.settings = builder.settings;
         this.connections = new Connections(settings, builder.maxConnections, builder.maxConnectionsPerAddress);
         this.loops = builder.loops();
-        this.callbacks = Callbacks.of("millrace-server", settings);
+        Callbacks opened = null;
         boolean started = false;
         try {
+            opened = Callbacks.of("millrace-server", settings);
+            this.callbacks = opened;
             this.address = listen(builder);
             accept();
             started = true;
         } finally {
             if (!started) {
                 listeners.forEach(TcpListener::close);
-                callbacks.close();
+                if (opened != null) {
+                    opened.close();
+                }
                 loops.endBy(Deadline.after(loops.clock(), Deadline.OF_CLOSE));
             }
         }
