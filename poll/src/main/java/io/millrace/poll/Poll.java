@@ -346,7 +346,8 @@ public final class Poll implements AutoCloseable {
             return NEVER;
         }
         long now = registry.clock.nanoTime();
-        if (delays.advance(now) > 0) {
+        // At most a step, like the timers: the rest in the next pass, which does not sleep before it.
+        if (delays.advance(now, Timer.STEP) > 0) {
             for (SoftNode node = delays.pollDue(); node != null; node = delays.pollDue()) {
                 node.wheelKey = -1;
                 scheduleDelay(node, now, true);
