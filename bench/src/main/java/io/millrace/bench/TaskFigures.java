@@ -15,7 +15,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * The figures of {@code docs/benchmarks.md} about sets: what a completion costs beside the peers, what a child weighs, and who is polled how often. Writes
+ * The figures of {@code docs/benchmarks/log.md} about sets: what a completion costs beside the peers, what a child weighs, and who is polled how often. Writes
  * them as JSON and draws the plots from that very data.
  *
  * <p>All take turns in every round, so a noisy machine is noisy for all; a ratio is the median of the rounds' ratios. What is
