@@ -30,6 +30,10 @@ public final class Cli implements AutoCloseable {
 
     /** Starts it; nobody waits. */
     public static Cli start(String... args) throws IOException {
+        return start(List.of(), args);
+    }
+
+    private static Cli start(List<String> jvm, String... args) throws IOException {
         List<String> command = new ArrayList<>();
         if (System.getProperty("os.name").equals("Linux")) {
             // Whoever runs the tests in the background ignores Ctrl-C, and a JVM leaves ignored what was.
@@ -37,6 +41,7 @@ public final class Cli implements AutoCloseable {
         }
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")); // it lives for seconds
+        command.addAll(jvm);
         String modules = System.getProperty("jdk.module.path");
         if (modules == null) {
             command.addAll(List.of(
@@ -58,10 +63,15 @@ public final class Cli implements AutoCloseable {
 
     /** Starts a server on a free port. */
     public static Cli serve(String... args) throws IOException {
+        return serveWith(List.of(), args);
+    }
+
+    /** The same, with options of the JVM. */
+    public static Cli serveWith(List<String> jvm, String... args) throws IOException {
         List<String> all = new ArrayList<>(List.of("serve"));
         all.addAll(List.of(args));
         all.addAll(List.of("--port", "0"));
-        return start(all.toArray(String[]::new));
+        return start(jvm, all.toArray(String[]::new));
     }
 
     /** Waits for the first line, and reads the port out of it. */

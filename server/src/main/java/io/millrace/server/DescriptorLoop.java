@@ -100,8 +100,8 @@ final class DescriptorLoop implements TransportLoop {
     private static void runSafely(Runnable task) {
         try {
             task.run();
-        } catch (RuntimeException | Error e) {
-            System.getLogger("io.millrace").log(System.Logger.Level.ERROR, task + " failed", e);
+        } catch (Throwable e) {
+            FailureLog.standard().log(FailureLog.Kind.TASK, e, task, " failed; everything else goes on");
         }
     }
 

@@ -88,11 +88,8 @@ final class FrameDecoder implements ConnectionHandler {
     private void tell(StreamConnection connection, ByteBuffer frame) {
         try {
             handler.onData(connection, frame);
-        } catch (Exception | Error e) {
-            if (e instanceof InterruptedException) {
-                Thread.currentThread().interrupt();
-            }
-            connection.tellError(e);
+        } catch (Throwable e) {
+            connection.tellThrown(e);
         }
     }
 

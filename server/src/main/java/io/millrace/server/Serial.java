@@ -34,7 +34,12 @@ final class Serial implements Executor {
         do {
             Runnable task = tasks.poll();
             if (task != null) {
-                task.run();
+                try {
+                    task.run();
+                } catch (Throwable e) {
+                    // Else the count would never be 0 again, and nothing behind this one would run.
+                    FailureLog.standard().log(FailureLog.Kind.TASK, e, task, " failed; everything else goes on");
+                }
             }
         } while (count.decrementAndGet() > 0);
     }

@@ -94,6 +94,8 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     /** Of callbacks: what a {@link FrameDecoder} knows of this connection. */
     FrameDecoder.@Nullable Partial partialFrame;
 
+    /** Of callbacks: {@code onConnect} threw, so nothing but its end is told. */
+    private boolean refused;
     /** It ends for a reason that was found, as soon as its loop comes to it. */
     private volatile boolean doomed;
     /** Somebody was told that too much waits, and must be told when it does not. */
@@ -173,7 +175,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         if (idleNanos > 0) {
             watchIdle();
         }
-        call(() -> handler.onConnect(this));
+        call(this::tellConnect);
         flushUnlessCalled();
     }
 
@@ -214,24 +216,33 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         }
     }
 
+    /** Whatever the user's code throws ends here. */
     private void callSafely(Call what) {
         try {
             what.run();
-        } catch (Exception | Error e) {
-            if (e instanceof InterruptedException) {
-                Thread.currentThread().interrupt();
-            }
-            tellError(e);
+        } catch (Throwable e) {
+            tellThrown(e);
         }
     }
 
-    /** From a callback. */
+    /** From a callback: what it threw. */
+    void tellThrown(Throwable thrown) {
+        FailureLog.tellThrown(handler, this, thrown);
+    }
+
+    /** From a callback: what went wrong otherwise. */
     void tellError(Throwable failure) {
+        FailureLog.tell(handler, this, failure);
+    }
+
+    /** Who throws here does not want it. */
+    private void tellConnect() {
         try {
-            handler.onError(this, failure);
-        } catch (RuntimeException | Error e) {
-            e.addSuppressed(failure);
-            System.getLogger("io.millrace").log(System.Logger.Level.ERROR, "onError of " + this + " failed", e);
+            handler.onConnect(this);
+        } catch (Throwable e) {
+            refused = true;
+            tellThrown(e);
+            close();
         }
     }
 
@@ -245,7 +256,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
 
     @Override
     public void received(ByteBuffer data) {
-        if (lingering || doomed) {
+        if (lingering || doomed || refused) {
             return;
         }
         lastActivity = loop.now();
@@ -261,7 +272,9 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
             pauseOrResume();
             callbacks.execute(() -> {
                 try (copy) {
-                    callSafely(() -> handler.onData(this, copy.get()));
+                    if (!refused) {
+                        callSafely(() -> handler.onData(this, copy.get()));
+                    }
                 }
                 onLoop(() -> {
                     backlog -= size;
@@ -276,8 +289,8 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         inCallback = true;
         try {
             handler.onData(this, data);
-        } catch (Exception | Error e) {
-            tellError(e);
+        } catch (Throwable e) {
+            tellThrown(e);
         }
         inCallback = false;
         if (gathered > 0 || written > 0 || !queue.isEmpty() || refuses()) {
@@ -292,7 +305,11 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
             finish(null);
             return;
         }
-        call(() -> handler.onEndOfInput(this));
+        call(() -> {
+            if (!refused) {
+                handler.onEndOfInput(this);
+            }
+        });
     }
 
     @Override
@@ -651,7 +668,11 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
 
     private void tellWritable() {
         if (!isEnding()) {
-            call(() -> handler.onWritable(this));
+            call(() -> {
+                if (!refused) {
+                    handler.onWritable(this);
+                }
+            });
         }
     }
 
@@ -825,7 +846,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         writeAlarm = null;
         keeper.isOver(this);
         if (cause != null) {
-            call(() -> handler.onError(this, cause));
+            call(() -> tellError(cause));
         }
         call(() -> {
             handler.onDisconnect(this);

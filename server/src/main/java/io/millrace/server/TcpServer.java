@@ -61,7 +61,7 @@ public final class TcpServer implements AutoCloseable {
         this.connections =
                 new Connections(settings, builder.maxConnections, builder.maxConnectionsPerAddress, this::isEmpty);
         this.loops = builder.loops();
-        this.callbacks = Callbacks.of("millrace-server", settings);
+        this.callbacks = callbacks(settings, loops);
         boolean started = false;
         try {
             this.address = listen(builder);
@@ -100,6 +100,15 @@ public final class TcpServer implements AutoCloseable {
     }
 
     // ---- Starting ----
+
+    private static Callbacks callbacks(ServerSettings settings, Loops loops) {
+        try {
+            return Callbacks.of("millrace-server", settings);
+        } catch (RuntimeException e) {
+            loops.close();
+            throw e;
+        }
+    }
 
     private InetSocketAddress listen(Builder builder) throws IOException {
         List<? extends TransportLoop> all = loops.all();
@@ -200,30 +209,28 @@ public final class TcpServer implements AutoCloseable {
 
     private void turnedAway(Connections.Admission why, InetAddress from) {
         switch (why) {
-            case FULL ->
-                tellError(new LimitException("turned a connection away: " + connections.most()
-                        + " are open, which is the limit; raise maxConnections, or wait until one ends"));
+            case FULL -> tellTurnedAway(connections.most() + " are open, which is the limit; raise maxConnections");
             case ADDRESS_FULL ->
-                tellError(new LimitException("turned a connection away: " + connections.mostPerAddress() + " from "
-                        + from.getHostAddress()
-                        + " are open, which is the limit; raise maxConnectionsPerAddress, or wait until one ends"));
+                tellTurnedAway(connections.mostPerAddress() + " from " + from.getHostAddress()
+                        + " are open, which is the limit; raise maxConnectionsPerAddress");
             case TAKEN, CLOSED -> {
                 // The server is being closed, which is nobody's failure.
             }
         }
     }
 
+    private void tellTurnedAway(String why) {
+        tellError(new LimitException(
+                FailureLog.Kind.TURNED_AWAY, "turned a connection away: " + why + ", or wait until one ends", null));
+    }
+
     private void notAccepted(IOException cause) {
-        tellError(new IOException("cannot accept: " + cause.getMessage() + "; trying again", cause));
+        tellError(new LimitException(
+                FailureLog.Kind.NOT_ACCEPTED, "cannot accept: " + cause.getMessage() + "; trying again", cause));
     }
 
     private void tellError(Throwable failure) {
-        try {
-            handler.onError(null, failure);
-        } catch (RuntimeException | Error e) {
-            e.addSuppressed(failure);
-            System.getLogger("io.millrace").log(System.Logger.Level.ERROR, "onError failed", e);
-        }
+        FailureLog.tell(handler, null, failure);
     }
 
     private void isEmpty() {
