@@ -83,6 +83,7 @@ final class CommandLines {
         spec.addOption(
                 number("--buffer", "BYTES", "How much is read at once (262144 on the loop, else 8192; redis: 16384)."));
         spec.addOption(number("--max-connections", "N", "More are turned away (no limit)."));
+        spec.addOption(number("--max-per-address", "N", "More from one address are turned away (no limit)."));
         spec.addOption(number("--idle", "SECONDS", "Closes connections that are silent for so long (0: never)."));
         spec.addOption(number("--drain", "SECONDS", "How long connections may take to end when the server stops (5)."));
         return serve;

@@ -67,10 +67,15 @@ public final class Cli implements AutoCloseable {
 
     /** Starts a server on a free port. */
     public static Cli serve(String... args) throws IOException {
+        return serveWith(List.of(), args);
+    }
+
+    /** The same, with options of the JVM. */
+    public static Cli serveWith(List<String> jvm, String... args) throws IOException {
         List<String> all = new ArrayList<>(List.of("serve"));
         all.addAll(List.of(args));
         all.addAll(List.of("--port", "0"));
-        return start(all.toArray(String[]::new));
+        return startWith("", jvm, all.toArray(String[]::new));
     }
 
     /** Waits for the first line, and reads the port out of it. */

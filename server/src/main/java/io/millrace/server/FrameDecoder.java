@@ -89,7 +89,7 @@ final class FrameDecoder implements ConnectionHandler {
         try {
             handler.onData(connection, frame);
         } catch (Throwable e) {
-            connection.tellError(e);
+            connection.tellThrown(e);
         }
     }
 

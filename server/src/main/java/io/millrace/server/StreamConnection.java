@@ -4,7 +4,6 @@ import io.millrace.engine.AlarmCallback;
 import io.millrace.engine.AlarmKey;
 import io.millrace.engine.ObjectPool;
 import io.millrace.engine.Pooled;
-import io.millrace.engine.internal.FailureLog;
 import io.millrace.engine.transport.StreamTransport;
 import io.millrace.engine.transport.TransportHandler;
 import io.millrace.engine.transport.TransportLoop;
@@ -105,6 +104,8 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     /** Of callbacks: what a {@link FrameDecoder} knows of this connection. */
     FrameDecoder.@Nullable Partial partialFrame;
 
+    /** Of callbacks: {@code onConnect} threw, so nothing but its end is told. */
+    private boolean refused;
     /** It ends for a reason that was found, as soon as its loop comes to it. */
     private volatile boolean doomed;
     /** Somebody was told that too much waits, and must be told when it does not. */
@@ -197,7 +198,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
             watchIdle();
         }
         announced = true;
-        call(() -> handler.onConnect(this));
+        call(this::tellConnect);
         flushUnlessCalled();
     }
 
@@ -238,23 +239,36 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         }
     }
 
+    /** Whatever the user's code throws ends here. */
     private void callSafely(Call what) {
         try {
             what.run();
-        } catch (Throwable e) { // checked ones too, which Kotlin and Lombok throw without saying so
-            tellError(e);
+        } catch (Throwable e) {
+            tellThrown(e);
         }
     }
 
-    /** From a callback. */
-    void tellError(Throwable failure) {
-        if (failure instanceof InterruptedException && !onLoop) {
-            Thread.currentThread().interrupt();
+    /** From a callback: what it threw. */
+    void tellThrown(Throwable thrown) {
+        if (thrown instanceof InterruptedException && !onLoop) {
+            Thread.currentThread().interrupt(); // a loop's thread is nobody's to interrupt
         }
+        ConnectionLog.tellThrown(handler, this, thrown);
+    }
+
+    /** From a callback: what went wrong otherwise. */
+    void tellError(Throwable failure) {
+        ConnectionLog.tell(handler, this, failure);
+    }
+
+    /** Who throws here does not want it. */
+    private void tellConnect() {
         try {
-            handler.onError(this, failure);
+            handler.onConnect(this);
         } catch (Throwable e) {
-            FailureLog.report("onError of " + this, e, failure);
+            refused = true;
+            tellThrown(e);
+            close();
         }
     }
 
@@ -268,7 +282,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
 
     @Override
     public void received(ByteBuffer data) {
-        if (lingering || doomed) {
+        if (lingering || doomed || refused) {
             return;
         }
         lastActivity = loop.now();
@@ -284,7 +298,9 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
             pauseOrResume();
             callbacks.execute(() -> {
                 try (copy) {
-                    callSafely(() -> handler.onData(this, copy.get()));
+                    if (!refused) {
+                        callSafely(() -> handler.onData(this, copy.get()));
+                    }
                 }
                 onLoop(() -> {
                     backlog -= size;
@@ -300,7 +316,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         try {
             handler.onData(this, data);
         } catch (Throwable e) {
-            tellError(e);
+            tellThrown(e);
         }
         inCallback = false;
         if (gathered > 0 || written > 0 || !queue.isEmpty() || refuses()) {
@@ -315,7 +331,11 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
             finish(null);
             return;
         }
-        call(() -> handler.onEndOfInput(this));
+        call(() -> {
+            if (!refused) {
+                handler.onEndOfInput(this);
+            }
+        });
     }
 
     @Override
@@ -674,7 +694,11 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
 
     private void tellWritable() {
         if (!isEnding()) {
-            call(() -> handler.onWritable(this));
+            call(() -> {
+                if (!refused) {
+                    handler.onWritable(this);
+                }
+            });
         }
     }
 
@@ -860,7 +884,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         writeAlarm = null;
         boolean last = keeper.isOver(this);
         if (cause != null && announced) {
-            call(() -> handler.onError(this, cause));
+            call(() -> tellError(cause));
         }
         call(() -> {
             try {

@@ -69,7 +69,7 @@ public final class TcpClient implements AutoCloseable {
      *
      * @param address resolved
      * @param handler for this connection; {@code onConnect} is called before the future is completed
-     * @return completes when it is there, or could not be made: refused, unreachable, or timed out
+     * @return completes when it is there, or could not be made: refused, by the peer or by an {@code onConnect} that throws, unreachable, or timed out
      */
     public CompletableFuture<Connection> connect(InetSocketAddress address, ConnectionHandler handler) {
         Objects.requireNonNull(address, "address");
@@ -169,9 +169,11 @@ public final class TcpClient implements AutoCloseable {
         public void onConnect(Connection connection) throws Exception {
             try {
                 handler.onConnect(connection);
-            } finally {
-                made.complete(connection);
+            } catch (Throwable e) {
+                made.completeExceptionally(e);
+                throw e;
             }
+            made.complete(connection);
         }
 
         @Override

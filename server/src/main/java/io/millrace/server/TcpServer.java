@@ -202,29 +202,28 @@ public final class TcpServer implements AutoCloseable {
 
     private void turnedAway(Connections.Admission why, InetAddress from) {
         switch (why) {
-            case FULL ->
-                tellError(new LimitException("turned a connection away: " + connections.most()
-                        + " are open, which is the limit; raise maxConnections, or wait until one ends"));
+            case FULL -> tellTurnedAway(connections.most() + " are open, which is the limit; raise maxConnections");
             case ADDRESS_FULL ->
-                tellError(new LimitException("turned a connection away: " + connections.mostPerAddress() + " from "
-                        + from.getHostAddress()
-                        + " are open, which is the limit; raise maxConnectionsPerAddress, or wait until one ends"));
+                tellTurnedAway(connections.mostPerAddress() + " from " + from.getHostAddress()
+                        + " are open, which is the limit; raise maxConnectionsPerAddress");
             case TAKEN, CLOSED -> {
                 // The server is being closed, which is nobody's failure.
             }
         }
     }
 
+    private void tellTurnedAway(String why) {
+        tellError(new LimitException(
+                ConnectionLog.Kind.TURNED_AWAY, "turned a connection away: " + why + ", or wait until one ends", null));
+    }
+
     private void notAccepted(IOException cause) {
-        tellError(new IOException("cannot accept: " + cause.getMessage() + "; trying again", cause));
+        tellError(new LimitException(
+                ConnectionLog.Kind.NOT_ACCEPTED, "cannot accept: " + cause.getMessage() + "; trying again", cause));
     }
 
     private void tellError(Throwable failure) {
-        try {
-            handler.onError(null, failure);
-        } catch (Throwable e) {
-            FailureLog.report("onError of " + this, e, failure);
-        }
+        ConnectionLog.tell(handler, null, failure);
     }
 
     // ---- Ending ----

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** All clients of one keyspace. */
 public final class RedisHandler implements ConnectionHandler {
     private final Keyspace keys;
-    private final Channels channels = new Channels();
+    private final Channels channels;
     private final Commands commands;
     private final LongAdder opened = new LongAdder();
 
@@ -26,6 +26,9 @@ public final class RedisHandler implements ConnectionHandler {
      */
     public RedisHandler(EventManager manager, Supplier<ServerContext> context) {
         this.keys = new Keyspace(manager);
+        this.channels = new Channels((to, message) -> context.get()
+                .broadcast(
+                        to.stream().map(peer -> ((Peer.Of) peer).connection()).toList(), message));
         this.commands = new Commands(keys, channels, new Commands.Server() {
             @Override
             public int connections() {
