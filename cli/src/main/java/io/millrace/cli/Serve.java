@@ -53,7 +53,11 @@ final class Serve {
             service.configure(builder);
             TcpServer server = builder.start(service.handler(reactors, context::join));
             context.complete(server.context());
-            // CONNECT HERE: reactors.failure().exceptionally(failure -> { failed(failure); return null; });
+            var ignored = reactors.termination().whenComplete((ended, failure) -> {
+                if (failure != null) {
+                    failed(failure);
+                }
+            });
             out.println(listening(server));
             serve(server, out);
         } finally {

@@ -323,7 +323,7 @@ class FailuresTest {
         assertThat(lines.take())
                 .singleElement()
                 .asString()
-                .startsWith("WARNING about a io.millrace.server.FailuresTest")
+                .startsWith("WARNING about io.millrace.server.FailuresTest")
                 .endsWith("$Evil");
         new ConnectionLog(
                         new Lines() {
