@@ -8,6 +8,8 @@ import io.millrace.engine.EventManagers;
 import io.millrace.engine.Reactors;
 import io.millrace.poll.Clock;
 import io.millrace.server.Connection;
+import io.millrace.server.ConnectionHandler;
+import io.millrace.server.SendResult;
 import io.millrace.server.TcpClient;
 import io.millrace.server.TcpServer;
 import java.io.IOException;
@@ -24,6 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -122,6 +125,75 @@ class ServerOnManagersTest {
             endless.configureBlocking(false);
             endless.write(ByteBuffer.allocate(1));
             assertThat(readBefore.get(30, TimeUnit.SECONDS)).isLessThan(enough / 2);
+        }
+    }
+
+    @Test
+    @DisplayName("mill-15, srv-3: a deliberately different one takes the bytes before send returns, too")
+    void takesTheBytesOnADifferentOne() throws Exception {
+        int[] sizes = {10, 4_096, 100_000, 3 << 20};
+        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system());
+                TcpServer server = TcpServer.builder().manager(manager).start((connection, data) -> {
+                    for (int size : sizes) {
+                        byte[] scratch = new byte[size];
+                        for (byte i = 1; i <= 3; i++) {
+                            Arrays.fill(scratch, i);
+                            connection.send(ByteBuffer.wrap(scratch));
+                        }
+                    }
+                    connection.closeOutput();
+                    if (connection.send("too late") != SendResult.CLOSED) {
+                        throw new AssertionError("taken after closeOutput");
+                    }
+                });
+                Socket socket = new Socket(
+                        InetAddress.getLoopbackAddress(), server.address().getPort())) {
+            socket.getOutputStream().write(1);
+            for (int size : sizes) {
+                for (byte i = 1; i <= 3; i++) {
+                    byte[] expected = new byte[size];
+                    Arrays.fill(expected, i);
+                    assertThat(Arrays.equals(socket.getInputStream().readNBytes(size), expected))
+                            .as("%s bytes, the %s time", size, i)
+                            .isTrue();
+                }
+            }
+            assertThat(socket.getInputStream().read()).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    @DisplayName("srv-1: a deliberately different one refuses what is above the limit, and says so")
+    void limitsADifferentOne() throws Exception {
+        CompletableFuture<Connection> connected = new CompletableFuture<>();
+        CompletableFuture<String> error = new CompletableFuture<>();
+        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system());
+                TcpServer server = TcpServer.builder()
+                        .manager(manager)
+                        .waterMarks(0, 0, 1 << 20)
+                        .start(new ConnectionHandler() {
+                            @Override
+                            public void onConnect(Connection connection) {
+                                connected.complete(connection);
+                            }
+
+                            @Override
+                            public void onData(Connection connection, ByteBuffer data) {}
+
+                            @Override
+                            public void onError(@Nullable Connection connection, Throwable failure) {
+                                error.complete(String.valueOf(failure.getMessage()));
+                            }
+                        });
+                Socket socket = new Socket(
+                        InetAddress.getLoopbackAddress(), server.address().getPort())) {
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            ByteBuffer bytes = ByteBuffer.allocate(64 << 10);
+            while (connection.send(bytes.clear()) != SendResult.CLOSED) {
+                assertThat(connection.queuedBytes()).isLessThanOrEqualTo((1 << 20) + (64 << 10));
+            }
+            assertThat(error.get(10, TimeUnit.SECONDS)).contains("more than the limit of 1048576");
+            assertThat(socket.isConnected()).isTrue();
         }
     }
 

@@ -110,6 +110,7 @@ final class ConnectionLog {
     }
 
     /** What {@link ConnectionHandler#onError} does unless it is overridden. */
+    @SuppressWarnings("ReferenceEquality") // the very one that was thrown
     void byDefault(ConnectionHandler handler, @Nullable Connection connection, Throwable failure) {
         if (failure == THROWN.get()) {
             log(

@@ -71,7 +71,7 @@ final class FrameDecoder implements ConnectionHandler {
         }
     }
 
-    /** The frame: where it is, if it is all there; else behind what was kept, in memory that is not used again, because the frame may be sent. */
+    /** The frame: where it is, if it is all there; else behind what was kept, in memory of its own, which nobody keeps. */
     private ByteBuffer take(Partial partial, ByteBuffer data, int size) {
         if (partial.count == 0) {
             int begin = data.position();

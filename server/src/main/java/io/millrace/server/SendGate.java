@@ -91,12 +91,12 @@ abstract class SendGate {
         }
     }
 
-    /** No send is taken from now on. False if it was so already. */
+    /** No send is taken from now on: the connection ends. */
     final void end() {
         ending = true;
     }
 
-    /** The same, for good or until the other direction has ended. */
+    /** No send is taken from now on: the output ends, and input may still come. */
     final void endOutput() {
         outputEnding = true;
     }

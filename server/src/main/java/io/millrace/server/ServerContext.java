@@ -12,7 +12,7 @@ public interface ServerContext {
      * Sends bytes to one connection: as {@link Connection#send}.
      *
      * @param id of the connection
-     * @param data from its position to its limit
+     * @param data from its position to its limit, which its position is afterwards if they were taken
      * @return whether they were taken
      */
     SendResult send(long id, ByteBuffer data);

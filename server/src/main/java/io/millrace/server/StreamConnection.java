@@ -427,10 +427,12 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     private void writeBoth(ByteBuffer output, ByteBuffer data, StreamTransport to) throws IOException {
         long before = (long) output.remaining() + data.remaining();
         try {
-            if (output.hasRemaining()) {
-                to.send(new ByteBuffer[] {output, data}, 0, 2);
-            } else {
+            if (!output.hasRemaining()) {
                 to.send(data);
+            } else if (!data.hasRemaining()) {
+                to.send(output);
+            } else {
+                to.send(new ByteBuffer[] {output, data}, 0, 2);
             }
         } finally {
             long gone = before - output.remaining() - data.remaining();
@@ -576,7 +578,8 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     private void arrive(FileRegion region) {
         arrived();
         StreamTransport to = transport;
-        if (gathered > 0 && to != null && !write(loop.output(), NOTHING, to) || over) {
+        boolean broken = gathered > 0 && to != null && !write(loop.output(), NOTHING, to);
+        if (broken || over) {
             region.close();
             return;
         }
@@ -639,8 +642,13 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         ByteBuffer output = loop.output().flip();
         boolean all = to.send(output);
         sent(output.position());
-        gathered = output.compact().position();
-        spill();
+        if (all) {
+            output.clear();
+            gathered = 0;
+        } else {
+            gathered = output.compact().position();
+            spill();
+        }
         return all;
     }
 

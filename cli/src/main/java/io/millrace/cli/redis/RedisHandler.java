@@ -73,14 +73,12 @@ public final class RedisHandler implements ConnectionHandler {
         }
     }
 
-    /** A client that is gone is nobody's concern. Anything else is a mistake of ours, or the memory is full: who knows what the client was told. */
+    /** As by default; but after a mistake of ours, or with a full memory, who knows what the client was told: it gets no more of it. */
     @Override
     public void onError(@Nullable Connection connection, Throwable failure) {
-        if (!(failure instanceof IOException)) {
-            System.getLogger("io.millrace").log(System.Logger.Level.ERROR, "closing " + connection, failure);
-            if (connection != null) {
-                connection.abort();
-            }
+        ConnectionHandler.super.onError(connection, failure);
+        if (connection != null && !(failure instanceof IOException)) {
+            connection.abort();
         }
     }
 
