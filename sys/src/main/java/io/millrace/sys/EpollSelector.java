@@ -22,7 +22,7 @@ final class EpollSelector implements Selector {
     static final int EPOLLET = 1 << 31;
 
     private static final int EPOLL_CLOEXEC = 0x80000;
-    private static final int CTL_ADD = 1;
+    static final int CTL_ADD = 1;
     private static final int CTL_DEL = 2;
     private static final int CTL_MOD = 3;
 
@@ -272,7 +272,7 @@ final class EpollSelector implements Selector {
     }
 
     @SuppressWarnings("serial")
-    private static final class Calls extends CompiledApart {
+    static final class Calls extends CompiledApart {
         static final MethodHandle CREATE1 = Native.link("epoll_create1", 1);
         static final MethodHandle CTL = Native.link("epoll_ctl", 4);
         static final MethodHandle WAIT = Native.link("epoll_wait", 4);

@@ -88,6 +88,11 @@ public final class Inotify {
         return true;
     }
 
+    /** Whether records were read and not looked at. */
+    public boolean hasRead() {
+        return next != end;
+    }
+
     private boolean fill() throws ErrnoException {
         try (CallState state = CallState.borrow();
                 Scratch borrowed = Scratch.borrow(BUFFER_BYTES)) {

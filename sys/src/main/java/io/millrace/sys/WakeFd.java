@@ -1,6 +1,5 @@
 package io.millrace.sys;
 
-import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
@@ -24,7 +23,7 @@ final class WakeFd {
         this.bytes = bytes;
     }
 
-    static WakeFd open() throws IOException {
+    static WakeFd open() throws ErrnoException {
         try (CallState state = CallState.borrow()) {
             if (Os.current() == Os.LINUX) {
                 int fd = eventfd(state);
