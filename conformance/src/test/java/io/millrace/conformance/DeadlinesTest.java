@@ -65,23 +65,45 @@ class DeadlinesTest {
         }
     }
 
-    private static final List<String> OUTSIDE = List.of("thread", "interrupted", "virtual", "two threads", "other loop");
+    private static final List<String> OUTSIDE =
+            List.of("thread", "interrupted", "virtual", "two threads", "other loop");
 
     static Stream<Case> cases() throws Exception {
         List<Case> all = new ArrayList<>();
         for (Dispatch dispatch : Dispatch.values()) {
-            add(all, "server " + dispatch, () -> new Ended.OfServer(dispatch), List.of("callback"),
-                    Situation.IDLE, Situation.BLOCKED, Situation.UNREAD);
-            add(all, "client " + dispatch, () -> new Ended.OfClient(dispatch), List.of("callback"),
-                    Situation.IDLE, Situation.BLOCKED);
-            add(all, "loop " + dispatch, () -> new Ended.OfLoop(dispatch),
+            add(
+                    all,
+                    "server " + dispatch,
+                    () -> new Ended.OfServer(dispatch),
+                    List.of("callback"),
+                    Situation.IDLE,
+                    Situation.BLOCKED,
+                    Situation.UNREAD);
+            add(
+                    all,
+                    "client " + dispatch,
+                    () -> new Ended.OfClient(dispatch),
+                    List.of("callback"),
+                    Situation.IDLE,
+                    Situation.BLOCKED);
+            add(
+                    all,
+                    "loop " + dispatch,
+                    () -> new Ended.OfLoop(dispatch),
                     dispatch == Dispatch.LOOP
                             ? List.of("handler", "compute task")
                             : List.of("handler", "compute task", "task", "alarm"),
-                    Situation.IDLE, Situation.BLOCKED);
+                    Situation.IDLE,
+                    Situation.BLOCKED);
         }
-        add(all, "reactors", Ended.OfReactors::new, List.of("task", "alarm"),
-                Situation.IDLE, Situation.BLOCKED, Situation.REFERENCED);
+        add(
+                all,
+                "reactors",
+                Ended.OfReactors::new,
+                List.of("task", "alarm"),
+                Situation.IDLE,
+                Situation.BLOCKED,
+                Situation.REFERENCED);
         add(all, "compute pool", Ended.OfCompute::new, List.of("compute task"), Situation.IDLE, Situation.BLOCKED);
         return all.stream();
     }
@@ -106,7 +128,8 @@ class DeadlinesTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("cases")
-    @DisplayName("end-3, mill-12: every ending returns by its deadline, whoever asks for it, and ends all when handlers return")
+    @DisplayName(
+            "end-3, mill-12: every ending returns by its deadline, whoever asks for it, and ends all when handlers return")
     void returnsByItsDeadline(Case test) throws Exception {
         Map<String, Integer> before = OpenFiles.count();
         Ended subject = test.open.call();
@@ -119,7 +142,8 @@ class DeadlinesTest {
                 }
                 return subject.shutdown(LIMIT);
             };
-            CompletableFuture<List<String>> returned = caller(test.caller, subject, other).call(end);
+            CompletableFuture<List<String>> returned =
+                    caller(test.caller, subject, other).call(end);
             boolean inside = test.caller.startsWith("its ");
             if (inside || !held) {
                 // Without any time: nothing has to be waited for, or nothing may be.
@@ -132,7 +156,9 @@ class DeadlinesTest {
                 assertThat(subject.clock.nanoTime()).as("the deadline decides").isGreaterThanOrEqualTo(LIMIT.toNanos());
             }
             List<String> left = returned.get();
-            if (test.situation == Situation.BLOCKED && test.means == Means.SHUTDOWN && !test.what.startsWith("client")) {
+            if (test.situation == Situation.BLOCKED
+                    && test.means == Means.SHUTDOWN
+                    && !test.what.startsWith("client")) {
                 assertThat(left).as("what has not ended").isNotEmpty();
             }
             subject.gate.countDown();
@@ -154,11 +180,13 @@ class DeadlinesTest {
             subject.gate.countDown();
             subject.letGo();
         }
-        for (String name : List.of("tested", "carrier", "other", "millrace-server", "millrace-client", "millrace-shutdown")) {
+        for (String name :
+                List.of("tested", "carrier", "other", "millrace-server", "millrace-client", "millrace-shutdown")) {
             Clocks.awaitNoThread(name);
         }
-        Await.until("descriptors as before, " + before + ", not " + OpenFiles.count(), () -> OpenFiles.count()
-                .equals(before));
+        Await.until(
+                "descriptors as before, " + before + ", not " + OpenFiles.count(),
+                () -> OpenFiles.count().equals(before));
     }
 
     /** Brings it into its situation; true if an end has to wait for its deadline. */
@@ -191,20 +219,22 @@ class DeadlinesTest {
     private static Caller caller(String name, Ended subject, OtherLoop other) {
         return switch (name) {
             case "thread" -> end -> on(task -> Thread.ofPlatform().daemon().start(task), end);
-            case "interrupted" -> end -> on(
-                    task -> Thread.ofPlatform().daemon().start(task),
-                    () -> {
-                        Thread.currentThread().interrupt();
-                        List<String> left = end.call();
-                        assertThat(Thread.interrupted()).as("the interrupt is kept").isTrue();
-                        return left;
-                    });
+            case "interrupted" ->
+                end -> on(task -> Thread.ofPlatform().daemon().start(task), () -> {
+                    Thread.currentThread().interrupt();
+                    List<String> left = end.call();
+                    assertThat(Thread.interrupted()).as("the interrupt is kept").isTrue();
+                    return left;
+                });
             case "virtual" -> end -> on(task -> Thread.ofVirtual().start(task), end);
-            case "two threads" -> end -> {
-                CompletableFuture<List<String>> first = on(task -> Thread.ofPlatform().daemon().start(task), end);
-                CompletableFuture<List<String>> second = on(task -> Thread.ofPlatform().daemon().start(task), end);
-                return first.thenCombine(second, (one, two) -> one.isEmpty() ? two : one);
-            };
+            case "two threads" ->
+                end -> {
+                    CompletableFuture<List<String>> first =
+                            on(task -> Thread.ofPlatform().daemon().start(task), end);
+                    CompletableFuture<List<String>> second =
+                            on(task -> Thread.ofPlatform().daemon().start(task), end);
+                    return first.thenCombine(second, (one, two) -> one.isEmpty() ? two : one);
+                };
             case "other loop" -> end -> on(other.manager::execute, end);
             default -> {
                 String inside = name.substring("its ".length());
@@ -241,7 +271,8 @@ class DeadlinesTest {
         TcpServer server = TcpServer.builder()
                 .reactors(Reactors.builder().reactors(1).name("tested"))
                 .start(calls);
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.address().getPort())) {
+        try (Socket socket =
+                new Socket(InetAddress.getLoopbackAddress(), server.address().getPort())) {
             socket.getOutputStream().write(1);
             entered.await();
             long began = System.nanoTime();

@@ -7,8 +7,8 @@ import io.millrace.engine.Priority;
 import io.millrace.engine.Reactors;
 import io.millrace.poll.Interest;
 import io.millrace.poll.ManualClock;
-import io.millrace.poll.Registration;
 import io.millrace.poll.Readiness;
+import io.millrace.poll.Registration;
 import io.millrace.server.Connection;
 import io.millrace.server.TcpClient;
 import io.millrace.server.TcpServer;
@@ -90,12 +90,10 @@ abstract class Ended implements AutoCloseable {
 
         @Override
         Map<String, Consumer<Runnable>> insides() {
-            return Map.of(
-                    "task", manager::execute,
-                    "alarm", action -> {
-                        manager.schedule(Duration.ZERO, fired -> action.run());
-                        clock.advance(Duration.ofMillis(1));
-                    });
+            return Map.of("task", manager::execute, "alarm", action -> {
+                manager.schedule(Duration.ZERO, fired -> action.run());
+                clock.advance(Duration.ofMillis(1));
+            });
         }
     }
 
@@ -233,9 +231,11 @@ abstract class Ended implements AutoCloseable {
                     .reusePort(false) // so the two are on different loops
                     .dispatch(dispatch, 2)
                     .start(calls);
-            first = new Socket(InetAddress.getLoopbackAddress(), server.address().getPort());
+            first = new Socket(
+                    InetAddress.getLoopbackAddress(), server.address().getPort());
             calls.awaitConnected(1);
-            second = new Socket(InetAddress.getLoopbackAddress(), server.address().getPort());
+            second = new Socket(
+                    InetAddress.getLoopbackAddress(), server.address().getPort());
             calls.awaitConnected(2);
         }
 
@@ -292,7 +292,8 @@ abstract class Ended implements AutoCloseable {
 
     static final class OfClient extends Ended {
         private final Asked calls = new Asked();
-        private final Reactors manager = Managers.EPOLL.reactors(clock).name("carrier").open();
+        private final Reactors manager =
+                Managers.EPOLL.reactors(clock).name("carrier").open();
         private final TcpClient client;
         private final ServerSocket listener;
         private final Socket first;

@@ -56,9 +56,8 @@ sealed interface Callbacks extends AutoCloseable {
                                 .name(name + "-worker-" + i)
                                 .factory());
                 threads.add(thread);
-                thread
-                        .prestartCoreThread(); // if there can be none, that shows now and not at a connection's first
-                                               // byte
+                thread.prestartCoreThread(); // if there can be none, that shows now and not at a connection's first
+                // byte
             }
         } catch (Throwable e) {
             threads.forEach(ExecutorService::shutdown);

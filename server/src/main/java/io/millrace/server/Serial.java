@@ -27,7 +27,7 @@ final class Serial implements Executor {
                 threads.execute(this::drain);
             } catch (RejectedExecutionException | OutOfMemoryError e) {
                 drain(); // The threads have ended, or there can be no more: what is left is told here, rather than
-                         // never.
+                // never.
             }
         }
     }
