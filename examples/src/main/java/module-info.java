@@ -3,8 +3,10 @@ import org.jspecify.annotations.NullMarked;
 /** Programs to read and to copy from. */
 @NullMarked
 module io.millrace.examples {
+    requires io.millrace.engine;
     requires io.millrace.net;
     requires io.millrace.poll;
+    requires io.millrace.server;
     requires io.millrace.task;
     requires static org.jspecify;
 

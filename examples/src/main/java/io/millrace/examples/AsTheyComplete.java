@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** Results as they complete: the README's ten lines about sets. */
+/** Results as they complete: the program of docs/futures.md. */
 public final class AsTheyComplete {
     private record Page(String url, int length) {}
 

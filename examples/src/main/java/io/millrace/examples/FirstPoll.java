@@ -13,7 +13,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
-/** The README's twenty lines. */
+/** A timer, a channel and a socket on one poll: the first program of docs/sources.md. */
 public final class FirstPoll {
     private FirstPoll() {}
 

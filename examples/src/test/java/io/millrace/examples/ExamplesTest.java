@@ -145,7 +145,7 @@ class ExamplesTest {
     }
 
     @Test
-    @DisplayName("uni-1: the README's ten lines about sets")
+    @DisplayName("uni-1: results as they complete")
     void asTheyComplete() throws Exception {
         Process process = start(AsTheyComplete.class, null, "https://example.org", "nonsense", "https://example.com/a");
         try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
@@ -159,11 +159,6 @@ class ExamplesTest {
         } finally {
             process.destroyForcibly();
         }
-        String source = Files.readString(Path.of("src/main/java/io/millrace/examples/AsTheyComplete.java"));
-        String readme = Files.readString(Path.of("..", "README.md"));
-        int begin = readme.indexOf("try (var downloads");
-        String shown = readme.substring(begin, readme.indexOf("```", begin));
-        assertThat(source.replaceAll("\\s+", " ")).contains(shown.strip().replaceAll("\\s+", " "));
     }
 
     private static String ask(int port, String line) throws IOException {
@@ -174,7 +169,7 @@ class ExamplesTest {
     }
 
     @Test
-    @DisplayName("the README's twenty lines")
+    @DisplayName("a timer, a channel and a socket on one poll")
     void firstPoll() throws Exception {
         Process process = start(FirstPoll.class, null);
         try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
@@ -188,14 +183,54 @@ class ExamplesTest {
     }
 
     @Test
-    @DisplayName("what the README shows is what the example says")
-    void readmeShowsTheExample() throws IOException {
-        String readme = Files.readString(Path.of("..", "README.md"));
-        int begin = readme.indexOf("```java\n") + "```java\n".length();
-        String shown = readme.substring(begin, readme.indexOf("```", begin));
-        String source = Files.readString(Path.of("src/main/java/io/millrace/examples/FirstPoll.java"))
-                .replace("getLoopbackAddress(), port)", "getLoopbackAddress(), 7007)");
-        assertThat(source.replaceAll("\\s+", " ")).contains(shown.strip().replaceAll("\\s+", " "));
+    @DisplayName("the README's server and client")
+    void serverAndClient() throws Exception {
+        Process server = start(EchoServer.class, null);
+        try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8)) {
+            Process client = start(EchoClient.class, null, Integer.toString(portIn(out.readLine())));
+            try (BufferedReader answer = client.inputReader(StandardCharsets.UTF_8)) {
+                assertThat(answer.lines()).containsExactly("hello");
+                assertThat(client.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+                assertThat(client.exitValue()).isZero();
+            } finally {
+                client.destroyForcibly();
+            }
+            pressEnter(server);
+            assertThat(server.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(server.exitValue()).isZero();
+        } finally {
+            server.destroyForcibly();
+        }
+    }
+
+    @Test
+    @DisplayName("a server of lines answers with lines, and says what its loops did")
+    void lineServer() throws Exception {
+        Process server = start(LineServer.class, null);
+        try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8)) {
+            int port = portIn(out.readLine());
+            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                socket.getOutputStream().write("one\ntwo\nhalf".getBytes(StandardCharsets.UTF_8));
+                assertThat(socket.getInputStream().readNBytes(8)).asString().isEqualTo("one\ntwo\n");
+            }
+            pressEnter(server);
+            List<String> lines = out.lines().toList();
+            assertThat(lines).anyMatch(line -> line.startsWith("lines-0: "));
+            assertThat(server.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(server.exitValue()).isZero();
+        } finally {
+            server.destroyForcibly();
+        }
+    }
+
+    private static int portIn(String line) {
+        Matcher port = Pattern.compile("TCP server on \\S+:(\\d+), .*").matcher(line);
+        assertThat(port.matches()).as(line).isTrue();
+        return Integer.parseInt(port.group(1));
+    }
+
+    private static void pressEnter(Process process) throws IOException {
+        process.outputWriter(StandardCharsets.UTF_8).append("\n").flush();
     }
 
     private static Process start(Class<?> main, String backend, String... args) throws IOException {
