@@ -249,8 +249,7 @@ public final class Poll implements AutoCloseable {
         long left = timeoutNanos;
         for (; ; ) {
             pass(events, left, null);
-            if (!events.isEmpty() || wakeRequested) {
-                wakeRequested = false;
+            if (takeWakeRequest() || !events.isEmpty()) {
                 return events.size();
             }
             registry.requireOpen("poll");
@@ -261,6 +260,18 @@ public final class Poll implements AutoCloseable {
                 return 0;
             }
         }
+    }
+
+    /**
+     * Read before it is reset, also if there are events to return anyway: the read is what makes visible whatever the waker did before its wake. A
+     * reset alone would swallow the wake, and its data with it.
+     */
+    private boolean takeWakeRequest() {
+        boolean requested = wakeRequested;
+        if (requested) {
+            wakeRequested = false;
+        }
+        return requested;
     }
 
     /** Steps 1 to 6. */
@@ -618,9 +629,7 @@ public final class Poll implements AutoCloseable {
             try {
                 events.clear(poll);
                 poll.pass(events, timeoutNanos, work);
-                if (poll.wakeRequested) {
-                    poll.wakeRequested = false;
-                }
+                poll.takeWakeRequest();
                 return events.size();
             } catch (IOException e) {
                 throw new UncheckedIOException("cannot wait on " + poll.selector, e);
