@@ -6,6 +6,7 @@ import io.millrace.poll.internal.LoopAccess;
 import io.millrace.poll.internal.TimerWheel;
 import io.millrace.sys.Backends;
 import io.millrace.sys.Bits;
+import io.millrace.sys.Family;
 import io.millrace.sys.Key;
 import io.millrace.sys.Selector;
 import java.io.IOException;
@@ -667,6 +668,11 @@ public final class Poll implements AutoCloseable {
         @Override
         public boolean emulatesTriggers(Poll poll) {
             return poll.selector.emulatesTriggers();
+        }
+
+        @Override
+        public boolean takesChannels(Poll poll) {
+            return poll.selector.family() == Family.CHANNEL;
         }
 
         @Override
