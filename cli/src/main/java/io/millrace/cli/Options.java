@@ -36,6 +36,7 @@ record Options(
         @Nullable Integer maxConnections,
         Duration idle,
         Duration drain) {
+    private static final Duration LONGEST_MESSAGE = Duration.ofSeconds(60);
 
     static Options of(ParseResult parsed) throws UsageException {
         String host = parsed.matchedOptionValue("--host", "127.0.0.1");
@@ -77,6 +78,11 @@ record Options(
             case "virtual" -> Dispatch.VIRTUAL;
             default -> throw new UsageException("--dispatch must be loop, pool or virtual, not " + mode);
         };
+    }
+
+    /** How long a client may take for one message. Who may not be silent for long may not dawdle either: a byte now and then is no silence. */
+    Duration messageLimit() {
+        return idle.isZero() || idle.compareTo(LONGEST_MESSAGE) > 0 ? LONGEST_MESSAGE : idle;
     }
 
     /** The loops that were asked for. */

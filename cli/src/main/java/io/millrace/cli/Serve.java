@@ -51,7 +51,7 @@ final class Serve {
             watch(reactors.register(signals), signals);
             TcpServer.Builder builder = options.server(reactors, service.buffer());
             service.configure(builder);
-            TcpServer server = builder.start(service.handler(reactors, context::join));
+            TcpServer server = builder.start(service.handler(reactors, context::join, options.messageLimit()));
             context.complete(server.context());
             // CONNECT HERE: reactors.failure().exceptionally(failure -> { failed(failure); return null; });
             out.println(listening(server));

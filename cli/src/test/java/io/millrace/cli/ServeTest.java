@@ -13,8 +13,11 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -110,6 +113,31 @@ class ServeTest {
                 .contains(":" + port);
         assertThat(cli.rest()).isEmpty();
         assertThat(cli.exit()).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"redis,'*1\r\n$60000\r\n'", "redis,SET", "chat,name"})
+    @DisplayName("mill-8: who sends a byte now and then of what never ends is cut off, though it is never idle")
+    void slowLoris(String service, String beginning) throws Exception {
+        try (Cli cli = Cli.serve(service, "--idle", "1");
+                Socket socket = Cli.connect(cli.port())) {
+            socket.setSoTimeout(100);
+            socket.getOutputStream().write(beginning.getBytes(UTF_8));
+            await().atMost(Duration.ofSeconds(50)).until(() -> {
+                socket.getOutputStream().write('x');
+                return isCutOff(socket);
+            });
+        }
+    }
+
+    private static boolean isCutOff(Socket socket) throws IOException {
+        try {
+            return socket.getInputStream().read() < 0;
+        } catch (SocketTimeoutException e) {
+            return false;
+        } catch (SocketException e) {
+            return true;
+        }
     }
 
     @ParameterizedTest
