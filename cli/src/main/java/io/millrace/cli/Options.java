@@ -44,13 +44,18 @@ record Options(
         if (address.isUnresolved()) {
             throw new UsageException("cannot resolve the host " + host);
         }
+        Dispatch dispatch = dispatch(parsed.matchedOptionValue("--dispatch", "loop"));
+        Integer workers = number(parsed, "--workers", 1, 1024);
+        if (workers != null && dispatch != Dispatch.POOL) {
+            throw new UsageException("--workers is for --dispatch pool; without that there is no pool");
+        }
         return new Options(
                 parsed.matchedPositionalValue(0, "echo"),
                 address,
                 number(parsed, "--loops", 1, 1024),
                 parsed.matchedOptionValue("--backend", (String) null),
-                dispatch(parsed.matchedOptionValue("--dispatch", "loop")),
-                number(parsed, "--workers", 1, 1024),
+                dispatch,
+                workers,
                 Duration.ofNanos(1000L * number(parsed, "--spin", 0, 0, 1_000_000)),
                 number(parsed, "--buffer", 1, 1 << 24),
                 number(parsed, "--max-connections", 1, Integer.MAX_VALUE),

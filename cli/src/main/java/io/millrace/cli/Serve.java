@@ -3,6 +3,7 @@ package io.millrace.cli;
 import io.millrace.engine.Reactors;
 import io.millrace.engine.ReadinessDescriptor;
 import io.millrace.net.SignalSource;
+import io.millrace.poll.BackendReport;
 import io.millrace.server.ServerContext;
 import io.millrace.server.ShutdownResult;
 import io.millrace.server.TcpServer;
@@ -44,7 +45,7 @@ final class Serve {
         this.options = options;
     }
 
-    void run(PrintStream out) throws UsageException, ServerFailedException, IOException {
+    void run(PrintStream out, PrintStream err) throws UsageException, ServerFailedException, IOException {
         Service service = Service.named(options.service());
         Reactors reactors = options.open(service.loops());
         try (SignalSource signals = SignalSource.of("INT", "TERM")) {
@@ -55,9 +56,19 @@ final class Serve {
             context.complete(server.context());
             // CONNECT HERE: reactors.failure().exceptionally(failure -> { failed(failure); return null; });
             out.println(listening(server));
+            tellWhatIsMissing(reactors.report(), err);
             serve(server, out);
         } finally {
             end(reactors);
+        }
+    }
+
+    /** A backend that nobody asked for, because better ones cannot open: who expects epoll should not find out by measuring. */
+    private static void tellWhatIsMissing(BackendReport report, PrintStream err) {
+        if (!report.passedOver().isEmpty()) {
+            BackendReport.PassedOver best = report.passedOver().getFirst();
+            err.println("millrace: using " + report.chosen() + ", not " + best.name() + ": " + best.reason() + ". "
+                    + best.remedy());
         }
     }
 

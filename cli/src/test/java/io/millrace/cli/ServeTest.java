@@ -189,7 +189,7 @@ class ServeTest {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         Thread.ofVirtual().start(() -> {
             try {
-                serve.run(new PrintStream(out, true, UTF_8));
+                serve.run(new PrintStream(out, true, UTF_8), System.err);
                 end.complete(new AssertionError("it returned"));
             } catch (Throwable e) {
                 end.complete(e);
@@ -200,6 +200,38 @@ class ServeTest {
         serve.failed(new IllegalStateException("a loop ended"));
 
         assertThat(end.get()).isInstanceOf(ServerFailedException.class).hasMessage("the server failed: a loop ended");
+    }
+
+    @Test
+    @DisplayName("mr-5: where native calls are refused it serves with NIO, and says why and what to do")
+    @EnabledOnOs(OS.LINUX)
+    void nativeAccessDenied() throws Exception {
+        try (Cli cli = Cli.startWith("", List.of("--illegal-native-access=deny"), "serve", "--port", "0")) {
+            Matcher line = cli.listening();
+            assertThat(line.group(3)).isEqualTo("nio");
+            echo(Integer.parseInt(line.group(1)), "hello");
+            cli.signal("TERM");
+            assertThat(cli.exit()).isZero();
+            assertThat(cli.errors().lines())
+                    .singleElement()
+                    .asString()
+                    .startsWith("millrace: using nio, not epoll: native access is denied")
+                    .contains("--enable-native-access=");
+        }
+    }
+
+    @Test
+    @DisplayName("mr-5: without the flag JDK 25 warns, and epoll works, as the README says")
+    @EnabledOnOs(OS.LINUX)
+    void nativeAccessNotMentioned() throws Exception {
+        try (Cli cli = Cli.startWith("", List.of("--illegal-native-access=warn"), "serve", "--port", "0")) {
+            assertThat(cli.listening().group(3)).isEqualTo("epoll");
+            cli.signal("TERM");
+            assertThat(cli.exit()).isZero();
+            assertThat(cli.errors().lines().filter(text -> !text.isBlank()))
+                    .hasSize(4)
+                    .allMatch(text -> text.startsWith("WARNING: "));
+        }
     }
 
     @Test
