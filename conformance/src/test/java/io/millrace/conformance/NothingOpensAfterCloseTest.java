@@ -154,7 +154,8 @@ class NothingOpensAfterCloseTest {
                 for (Socket socket : connecting.result()) {
                     socket.setSoTimeout((int) Await.DEADLINE.toMillis());
                     try {
-                        // A handshake that met the close of its listener is over for this system, which has told nobody: Linux does so with
+                        // A handshake that met the close of its listener is over for this system, which has told
+                        // nobody: Linux does so with
                         // any listener. Who writes hears of it.
                         socket.getOutputStream().write(1);
                         assertThat(socket.getInputStream().read()).isEqualTo(-1);
@@ -172,7 +173,8 @@ class NothingOpensAfterCloseTest {
     }
 
     @Test
-    @DisplayName("end-4: connects that are queued behind a blocked loop fail when the client is closed, and nothing opens when the loop goes on")
+    @DisplayName(
+            "end-4: connects that are queued behind a blocked loop fail when the client is closed, and nothing opens when the loop goes on")
     void queuedConnectsFail() throws Exception {
         CountDownLatch gate = new CountDownLatch(1);
         CountDownLatch entered = new CountDownLatch(1);

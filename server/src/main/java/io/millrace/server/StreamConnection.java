@@ -740,8 +740,8 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
         try {
             stream.shutdownOutput();
             stream.shutdownInput();
-        } catch (IOException e) {
-            // It is closed or broken, so the peer knows.
+        } catch (IOException | IllegalStateException e) {
+            // It is closed or broken, so the peer knows; or it is being connected, and there is no peer yet.
         }
     }
 
