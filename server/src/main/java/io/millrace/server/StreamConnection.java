@@ -942,8 +942,8 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         try {
             stream.shutdownOutput();
             stream.shutdownInput();
-        } catch (IOException e) {
-            // It is closed or broken, so the peer knows.
+        } catch (IOException | IllegalStateException e) {
+            // It is closed or broken, so the peer knows; or it is being connected, and there is no peer yet.
         }
     }
 

@@ -12,7 +12,7 @@ import java.util.logging.SimpleFormatter;
  * What is logged to {@code io.millrace} while it is open. As with the handlers of the JDK, a record that cannot be printed is lost; so what is here was really reported. Nothing of it
  * appears on standard error.
  */
-public final class Reports extends Handler {
+public final class Reports extends Handler implements AutoCloseable {
     private static final Logger LOGGER = Logger.getLogger("io.millrace");
 
     private final List<String> lines = new CopyOnWriteArrayList<>();
