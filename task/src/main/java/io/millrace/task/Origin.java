@@ -26,8 +26,12 @@ public record Origin(long key, Object child) {
         return (int) key;
     }
 
+    boolean isKnown() {
+        return key != UNKNOWN.key; // which no child has: an index is not negative
+    }
+
     @Override
     public String toString() {
-        return key == UNKNOWN.key ? "no set" : "child " + index() + ", " + Names.of(child);
+        return isKnown() ? "child " + index() + ", " + Names.of(child) : "no set";
     }
 }

@@ -372,7 +372,7 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
         }
         Outcome<T> outcome = settle(child, step, thrown);
         // Of sets in a set, the inner one says it: that is nearer to what failed.
-        return outcome instanceof Failed<T>(Throwable cause, Origin origin) && origin == Origin.UNKNOWN
+        return outcome instanceof Failed<T>(Throwable cause, Origin origin) && !origin.isKnown()
                 ? new Failed<>(cause, new Origin(key, task))
                 : outcome;
     }
