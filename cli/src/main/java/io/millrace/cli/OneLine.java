@@ -7,14 +7,16 @@ import java.util.concurrent.ExecutionException;
 
 /** What went wrong, in one line. Our own messages say all that is needed; with others the kind of failure and what caused it belong to it. */
 final class OneLine {
+    private static final int DEEPEST = 100;
+
     private OneLine() {}
 
     static String of(Throwable failure) {
         Throwable shown = unwrap(failure);
         String text = isMeantForUsers(shown) ? String.valueOf(shown.getMessage()) : shown.toString();
-        Throwable root = root(shown);
-        if (root != shown && root.getMessage() != null && !text.contains(root.getMessage())) {
-            text += ", because of " + root;
+        String root = root(shown).getMessage();
+        if (root != null && !text.contains(root)) {
+            text += ", because of " + root(shown);
         }
         return text.strip().replaceAll("\\s*\\R\\s*", "; ");
     }
@@ -45,7 +47,11 @@ final class OneLine {
 
     private static Throwable root(Throwable failure) {
         Throwable at = failure;
-        for (Throwable cause = at.getCause(); cause != null && cause != at; cause = at.getCause()) {
+        for (int depth = 0; depth < DEEPEST; depth++) { // causes may go round in a circle
+            Throwable cause = at.getCause();
+            if (cause == null) {
+                break;
+            }
             at = cause;
         }
         return at;

@@ -238,18 +238,22 @@ class ServeTest {
     @DisplayName("mr-12: nobody needs to read what it says")
     @DisabledOnOs(OS.WINDOWS)
     void closedOutput() throws Exception {
+        int port = freePort();
+        try (Cli cli = Cli.startWith("exec >&-", List.of(), "serve", "--port", Integer.toString(port))) {
+            await().ignoreException(ConnectException.class).until(() -> {
+                echo(port, "hello");
+                return true;
+            });
+            cli.signal("TERM");
+            assertThat(cli.exit()).isZero();
+            assertThat(cli.errors()).isEmpty();
+        }
+    }
+
+    /** It cannot say which one it took. */
+    private static int freePort() throws IOException {
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            int port = free.getLocalPort();
-            free.close();
-            try (Cli cli = Cli.startWith("exec >&-", List.of(), "serve", "--port", Integer.toString(port))) {
-                await().ignoreException(ConnectException.class).until(() -> {
-                    echo(port, "hello");
-                    return true;
-                });
-                cli.signal("TERM");
-                assertThat(cli.exit()).isZero();
-                assertThat(cli.errors()).isEmpty();
-            }
+            return free.getLocalPort();
         }
     }
 

@@ -87,4 +87,18 @@ final class MetricsView implements Metrics {
     public Histogram turnTime() {
         return merged(ReactorMetrics::turnTime);
     }
+
+    /** All of it, in one line, for logs and people. */
+    @Override
+    public String toString() {
+        int waiting = 0;
+        for (Priority priority : Priority.values()) {
+            waiting += queueDepth(priority);
+        }
+        return reactors() + (reactors() == 1 ? " reactor: " : " reactors: ") + turns() + " turns, " + waits()
+                + " waits, " + wakeUps() + " wake-ups, " + events() + " events, " + delivered() + " delivered, "
+                + alarmsDue() + " alarms due, " + failures() + " failures; now " + sources() + " sources, "
+                + alarmsPending() + " alarms, " + waiting + " tasks waiting; loop lag " + loopLag() + "; turn "
+                + turnTime();
+    }
 }

@@ -25,7 +25,8 @@ public final class AsTheyComplete {
             for (var outcome : downloads) { // as they complete; parks
                 switch (outcome) {
                     case Item(Page page) -> System.out.println(page.url() + ": " + page.length() + " letters");
-                    case Failed(var cause) -> System.out.println("failed: " + cause.getMessage());
+                    case Failed<Page> failed ->
+                        System.out.println("failed: " + failed.cause().getMessage());
                 }
             }
         }

@@ -97,7 +97,8 @@ public final class SetBesideASocket {
                     System.out.println("answered: " + text);
                     running &= !text.equals("stopping");
                 }
-                case Failed<Answer>(Throwable cause) -> System.out.println("failed: " + cause.getMessage());
+                case Failed<Answer> failed ->
+                    System.out.println("failed: " + failed.cause().getMessage());
                 case Step.Pending<Answer> pending -> {
                     return running;
                 }

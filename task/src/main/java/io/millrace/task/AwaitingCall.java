@@ -18,9 +18,13 @@ final class AwaitingCall<T> implements Callable<T> {
                 case Item<T>(T value) -> {
                     return value;
                 }
-                case Failed<T>(Exception cause) -> throw cause;
-                case Failed<T>(Error cause) -> throw cause;
-                case Failed<T>(Throwable cause) -> throw new java.util.concurrent.ExecutionException(cause);
+                case Failed<T> failed -> {
+                    switch (failed.cause()) {
+                        case Exception exception -> throw exception;
+                        case Error error -> throw error;
+                        case Throwable other -> throw new java.util.concurrent.ExecutionException(other);
+                    }
+                }
                 case Step.Ended<T> ended ->
                     throw new IllegalStateException("a future ended without an outcome: " + ended);
                 case Step.Pending<T> pending -> await(parker);

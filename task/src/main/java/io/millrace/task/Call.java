@@ -66,6 +66,6 @@ final class Call<T> implements Pollable<T>, Runnable {
 
     @Override
     public String toString() {
-        return "call of " + callable;
+        return "call of " + Names.of(callable);
     }
 }

@@ -37,8 +37,8 @@ final class FutureDrive<T> extends Drive {
                     future.complete(value);
                     yield true;
                 }
-                case Failed<T>(Throwable cause) -> {
-                    future.completeExceptionally(cause);
+                case Failed<T> failed -> {
+                    future.completeExceptionally(failed.cause());
                     yield true;
                 }
                 case Step.Ended<T> ended -> throw new IllegalStateException("a future ended without an outcome");

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *     for (var outcome : downloads) {
  *         switch (outcome) {
  *             case Item(Page page) -> index(page);
- *             case Failed(var cause) -> log(cause);
+ *             case Failed(var cause, var child) -> log(child, cause);
  *         }
  *     }
  * }

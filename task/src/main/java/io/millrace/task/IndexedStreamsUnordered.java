@@ -115,8 +115,8 @@ public final class IndexedStreamsUnordered<T> extends Unordered<Indexed<T>> {
         if (!counts) {
             return null;
         }
-        if (step instanceof Failed<?>(Throwable cause)) {
-            return Step.failed(new StreamFailedException(key, cause));
+        if (step instanceof Failed<?> failed) {
+            return Step.failed(new StreamFailedException(key, failed.cause()));
         }
         Optional<T> item = step instanceof Item<?>(Object value) ? Optional.of((T) value) : Optional.empty();
         return Step.item(new Indexed<>(key, item));

@@ -7,7 +7,7 @@ package io.millrace.task;
  * for (var outcome : set) {
  *     switch (outcome) {
  *         case Item(var page) -> index(page);
- *         case Failed(var cause) -> log(cause);
+ *         case Failed(var cause, var child) -> log(child, cause);
  *     }
  * }
  * }

@@ -78,6 +78,6 @@ final class StagePollable<T> implements Pollable<T>, BiConsumer<T, Throwable> {
 
     @Override
     public String toString() {
-        return stage.toString();
+        return Names.of(stage);
     }
 }

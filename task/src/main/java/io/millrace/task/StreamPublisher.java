@@ -117,8 +117,8 @@ final class StreamPublisher<T> implements Flow.Publisher<T> {
                         to.onComplete();
                         return true;
                     }
-                    case Failed<T>(Throwable cause) -> {
-                        return fail(to, cause);
+                    case Failed<T> failed -> {
+                        return fail(to, failed.cause());
                     }
                     case Item<T>(T value) -> {
                         if (value == null) {

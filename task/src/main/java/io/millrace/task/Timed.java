@@ -35,8 +35,9 @@ final class Timed<T> implements Pollable<T> {
                 return step;
             }
             if (wasOver) {
+                String late = name(latest); // before it says that it was cancelled
                 inner.cancel();
-                return Step.failed(new TimeoutException("no value within " + limit + ": " + inner));
+                return Step.failed(new TimeoutException("no value within " + limit + " from " + late));
             }
             waits = true;
             return step;
@@ -45,6 +46,10 @@ final class Timed<T> implements Pollable<T> {
                 cancelAlarm();
             }
         }
+    }
+
+    private String name(Waker of) {
+        return of instanceof Child child ? "child " + child.index() + ", " + Names.of(inner) : Names.of(inner);
     }
 
     private void ring() {
@@ -70,6 +75,6 @@ final class Timed<T> implements Pollable<T> {
 
     @Override
     public String toString() {
-        return inner + ", within " + limit;
+        return Names.of(inner) + ", within " + limit;
     }
 }

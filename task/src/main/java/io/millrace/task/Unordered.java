@@ -298,7 +298,7 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
         for (Outcome<T> outcome = next(); outcome != null; outcome = next()) {
             switch (outcome) {
                 case Item<T>(T value) -> items.add(value);
-                case Failed<T>(Throwable cause) -> failures.add(cause);
+                case Failed<T> failed -> failures.add(failed.cause());
             }
         }
         return new Collected<>(items, failures);
@@ -357,10 +357,12 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
 
     /** One child's poll. */
     private @Nullable Outcome<T> turn(Child child) {
+        Object task = child.task(); // before settle, which may give it up
+        long key = child.key();
         Step<?> step;
         boolean thrown = false;
         try {
-            step = pollTask(child.task(), child);
+            step = pollTask(task, child);
             if (step == null) {
                 throw new NullPointerException("poll returned null; return Step.pending() if there is nothing yet");
             }
@@ -368,7 +370,11 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
             step = new Failed<>(failure);
             thrown = true;
         }
-        return settle(child, step, thrown);
+        Outcome<T> outcome = settle(child, step, thrown);
+        // Of sets in a set, the inner one says it: that is nearer to what failed.
+        return outcome instanceof Failed<T>(Throwable cause, Origin origin) && !origin.isKnown()
+                ? new Failed<>(cause, new Origin(key, task))
+                : outcome;
     }
 
     /** The cycle is over, or there was nothing to begin one with. */

@@ -97,7 +97,7 @@ class ConsumeTest {
         for (var outcome : set) {
             switch (outcome) {
                 case Item(Integer value) -> log.add("item " + value);
-                case Failed(var cause) -> log.add("failed " + cause.getMessage());
+                case Failed<?> failed -> log.add("failed " + failed.cause().getMessage());
             }
         }
         assertThat(log).containsExactlyInAnyOrder("item 2", "failed no");
