@@ -3,6 +3,8 @@ package io.millrace.soak;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.millrace.engine.Reactors;
+import io.millrace.engine.ReadinessDescriptor;
 import io.millrace.net.ChildProcess;
 import io.millrace.net.FdSource;
 import io.millrace.net.FileWatch;
@@ -20,7 +22,9 @@ import io.millrace.poll.Events;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Notifier;
 import io.millrace.poll.Poll;
+import io.millrace.poll.Readiness;
 import io.millrace.poll.Registration;
+import io.millrace.poll.Sender;
 import io.millrace.poll.Source;
 import io.millrace.poll.Timer;
 import io.millrace.poll.Trigger;
@@ -63,7 +67,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Open, register, poll, close, many times over, on one backend, in a JVM of its own: 20,000 of each kind under {@code -Psoak}; in every build a tenth of that on epoll and a fortieth elsewhere. Descriptors
- * and threads are back to the base line exactly, and native memory is but for what the JVM itself takes meanwhile.
+ * and threads are back to the base line exactly; native memory and heap are but for what the JVM itself takes meanwhile (end-7). What needs no system call to be opened
+ * has ten times as many cycles.
  *
  * <p>Native memory is what malloc has handed out, in all of its arenas, and what it has mapped apart: everything that a binding, an arena or a
  * direct buffer takes. What it has given back to its own lists does not count, as it would in the resident set. Thread stacks are mapped by others; so
@@ -77,6 +82,8 @@ abstract class Cycles {
     private static final Duration PATIENCE = Duration.ofMinutes(3);
     /** What the JVM itself, its compilers above all, may allocate meanwhile. A cycle that leaked 100 bytes would show in a soak, 1 KiB in every build, 4 KiB where it has fewer cycles. */
     private static final long SLACK_BYTES = 2 << 20;
+    /** The same of the heap, after a collection: a soak shows 40 bytes a cycle, every build 400, or 40 where cycles are cheap. */
+    private static final long HEAP_SLACK_BYTES = 640 << 10;
 
     /** {@code struct mallinfo2}: ten sizes; the eighth is what is allocated, the fifth what is mapped apart. */
     private static final StructLayout MALLINFO =
@@ -85,6 +92,9 @@ abstract class Cycles {
     private static final MethodHandle MALLINFO2 = Linker.nativeLinker()
             .downcallHandle(
                     Linker.nativeLinker().defaultLookup().findOrThrow("mallinfo2"), FunctionDescriptor.of(MALLINFO));
+
+    private static final int CHEAP = 10;
+    private static final Duration LONG = Duration.ofDays(1);
 
     private static final InetSocketAddress ANY = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
@@ -98,6 +108,10 @@ abstract class Cycles {
 
     private static Pipe adopted;
 
+    /** Which lives as long as the class, so that what it does not forget shows. */
+    private static final Reactors MANAGER =
+            Reactors.builder().reactors(1).withoutWatchdog().open();
+
     @BeforeAll
     static void openWhatIsAdopted() throws IOException {
         adopted = Net.natively().pipe();
@@ -107,6 +121,7 @@ abstract class Cycles {
     @AfterAll
     static void closeIt() {
         adopted.close();
+        MANAGER.close();
     }
 
     @FunctionalInterface
@@ -118,9 +133,14 @@ abstract class Cycles {
      * A kind of source.
      *
      * @param name what it is
+     * @param times how many cycles for each one of the dearest kinds
      * @param cycle opens one, has a poll look at it, and closes it
      */
-    record Kind(String name, Cycle cycle) {
+    record Kind(String name, int times, Cycle cycle) {
+        Kind(String name, Cycle cycle) {
+            this(name, 1, cycle);
+        }
+
         @Override
         public String toString() {
             return name;
@@ -181,6 +201,32 @@ abstract class Cycles {
                 simple("Registration", poll -> new Registration()),
                 simple("Channel", poll -> Channel.<String>bounded(8)),
                 simple("Timer", poll -> Timer.<String>create()),
+                new Kind("Registration with a delay", CHEAP, (poll, events) -> delayOnce(poll, events, true)),
+                new Kind(
+                        "Registration with a delay, deregistered",
+                        CHEAP,
+                        (poll, events) -> delayOnce(poll, events, false)),
+                new Kind("Channel with a sender and messages", CHEAP, Cycles::sendOnce),
+                new Kind("Timer with timeouts", CHEAP, Cycles::setTimeoutsOnce),
+                new Kind("handler of a Notifier", CHEAP, (poll, events) -> {
+                    try (Registration source = new Registration()) {
+                        Notifier.current().setHandler(source, Interest.READABLE, readiness -> {});
+                        source.setReadiness(Readiness.READABLE);
+                        Notifier.current().doOneEvent(Duration.ZERO);
+                    }
+                }),
+                new Kind("handler of a Notifier, for a pipe", (poll, events) -> {
+                    try (Pipe pipe = Net.natively().pipe()) {
+                        Notifier.current().setHandler(pipe.source(), Interest.READABLE, readiness -> {});
+                        Notifier.current().doOneEvent(Duration.ZERO);
+                    }
+                }),
+                new Kind("alarm", CHEAP, (poll, events) -> MANAGER.cancel(MANAGER.schedule(LONG, fired -> {}))),
+                new Kind("readiness descriptor", CHEAP, (poll, events) -> {
+                    ReadinessDescriptor descriptor = MANAGER.register(new Registration());
+                    descriptor.notifyWhenReadable(() -> {});
+                    descriptor.close();
+                }),
                 new Kind("waitFor", (poll, events) -> {
                     try (Pipe pipe = Net.of(poll).pipe()) {
                         assertThat(Notifier.waitFor(pipe.sink(), Interest.WRITABLE, null)
@@ -197,6 +243,37 @@ abstract class Cycles {
                         "Poll",
                         (poll, events) ->
                                 Poll.builder().backend(poll.backend()).open().close()));
+    }
+
+    private static void delayOnce(Poll poll, Events events, boolean closed) {
+        Registration registration = new Registration();
+        poll.register(registration, 1, Interest.READABLE, Trigger.EDGE);
+        registration.delayReadiness(Readiness.READABLE, LONG);
+        poll.poll(events, Duration.ZERO);
+        if (closed) {
+            registration.close();
+        } else {
+            poll.deregister(registration);
+        }
+    }
+
+    private static void sendOnce(Poll poll, Events events) {
+        try (Channel<String> channel = Channel.unbounded();
+                Sender<String> sender = channel.sender()) {
+            poll.register(channel, 1, Interest.READABLE, Trigger.LEVEL);
+            sender.send("message");
+            poll.poll(events, Duration.ZERO);
+        }
+    }
+
+    private static void setTimeoutsOnce(Poll poll, Events events) {
+        try (Timer<String> timer = Timer.builder().slots(8).capacity(8).build()) {
+            poll.register(timer, 1, Interest.READABLE, Trigger.LEVEL);
+            timer.set(LONG, "kept");
+            timer.cancel(timer.set(LONG, "cancelled"));
+            timer.set(Duration.ZERO, "due");
+            poll.poll(events, Duration.ZERO);
+        }
     }
 
     /** A poll on channels refuses it, which leaves nothing behind either. */
@@ -259,18 +336,21 @@ abstract class Cycles {
     void nothingIsLeftBehind(Kind kind) throws Exception {
         try (Poll poll = Poll.builder().backend(backend).open()) {
             Events events = Events.withCapacity(8);
-            for (int i = 0; i < cycles / 10; i++) {
+            int rounds = cycles * kind.times;
+            for (int i = 0; i < rounds / 10; i++) {
                 kind.cycle.run(poll, events);
             }
             long memoryBefore = settledBytes(poll, events);
             long descriptorsBefore = descriptors();
             Set<Thread> threadsBefore = Thread.getAllStackTraces().keySet();
             long start = System.nanoTime();
-            for (int i = 0; i < cycles; i++) {
+            long heapBefore = Long.MAX_VALUE;
+            for (int i = 0; i < rounds; i++) {
                 kind.cycle.run(poll, events);
-                if (i == cycles / 5) {
+                if (i == rounds / 5) {
                     // Once more, in case that a compiler held much of it before: what leaks is more later, never less.
                     memoryBefore = Math.min(memoryBefore, settledBytes(poll, events));
+                    heapBefore = heapBytes();
                 }
             }
             long base = memoryBefore;
@@ -283,9 +363,12 @@ abstract class Cycles {
             });
             Await.until("no thread is left", () -> threadsBefore.containsAll(helpers()));
             long left = awaitMemory(base);
+            long heapLeft = awaitHeap(poll, events, heapBefore);
             System.out.printf(
-                    "cycles: %,d of %s on %s in %,d ms; descriptors %d, native memory %+,d bytes%n",
-                    cycles, kind, backend, millis, descriptorsBefore, left);
+                    "cycles: %,d of %s on %s in %,d ms; descriptors %d, native memory %+,d bytes, heap %+,d%n",
+                    rounds, kind, backend, millis, descriptorsBefore, left, heapLeft);
+        } finally {
+            Notifier.current().close();
         }
     }
 
@@ -304,6 +387,28 @@ abstract class Cycles {
             left = nativeBytes() - base;
         }
         return left;
+    }
+
+    /** As {@link #awaitMemory}, of the heap. */
+    private static long awaitHeap(Poll poll, Events events, long base) {
+        long start = System.nanoTime();
+        long left = heapBytes() - base;
+        while (left >= HEAP_SLACK_BYTES) {
+            assertThat(System.nanoTime() - start)
+                    .as("the heap is not back: %,d bytes above the base line", left)
+                    .isLessThan(PATIENCE.toNanos() / 6);
+            LockSupport.parkNanos(200_000_000);
+            poll.poll(events, Duration.ZERO);
+            left = heapBytes() - base;
+        }
+        return left;
+    }
+
+    /** What is reachable. */
+    private static long heapBytes() {
+        System.gc();
+        Runtime runtime = Runtime.getRuntime();
+        return runtime.totalMemory() - runtime.freeMemory();
     }
 
     /** The measure itself: it sees small pieces while they are allocated, and sees them go. */
