@@ -19,14 +19,12 @@ final class TimerBatch<T> {
     private final TimerEntries<T> entries;
 
     private int[] ids = new int[16];
-    private long[] deadlines = new long[16];
-
-    /** The indices of those that are due, as they fire, and what they are sorted by. */
-    private int[] order = new int[16];
-
+    /** What the ids are sorted by: deadlines, and in the end the order of insertion where those are equal. */
     private long[] keys = new long[16];
 
-    private int[] nextOrder = new int[0];
+    /** For the sort; and behind what is sorted, those that are not due. */
+    private int[] nextIds = new int[0];
+
     private long[] nextKeys = new long[0];
     private final int[] counts = new int[1 << DIGIT_BITS];
 
@@ -42,38 +40,33 @@ final class TimerBatch<T> {
         if (ids.length < taken) {
             int length = Math.max(taken, ids.length * 2);
             ids = new int[length];
-            deadlines = new long[length];
-            order = new int[length];
             keys = new long[length];
         }
         stacks.drain(top, ids, taken);
         // A small loop of its own: the processor then overlaps the cache misses of many entries.
         for (int i = 0; i < taken; i++) {
-            deadlines[i] = entries.deadline(ids[i]);
+            keys[i] = entries.deadline(ids[i]);
         }
     }
 
     /**
-     * Puts those in order whose deadline is at or before a time, and the others behind them, backwards.
+     * Puts those in order whose deadline is at or before a time, and sets the others apart.
      *
      * @return how many are due
      */
     int sort(long time) {
-        int due = 0;
-        int late = taken;
         boolean ascending = true;
         long latest = Long.MIN_VALUE;
-        for (int i = 0; i < taken; i++) {
-            long deadline = deadlines[i];
-            if (deadline > time) {
-                order[--late] = i;
-            } else {
-                // Equal ones are not ascending: they have to be looked at.
-                ascending &= deadline > latest;
-                latest = deadline;
-                keys[due] = deadline;
-                order[due++] = i;
-            }
+        int due = 0;
+        while (due < taken && keys[due] <= time) {
+            // Equal ones are not ascending: they have to be looked at.
+            ascending &= keys[due] > latest;
+            latest = keys[due++];
+        }
+        if (due < taken) {
+            // Rare: some were moved.
+            due = setApart(time, due);
+            ascending = false;
         }
         if (!ascending) {
             sort(0, due);
@@ -82,17 +75,47 @@ final class TimerBatch<T> {
         return due;
     }
 
+    private int setApart(long time, int from) {
+        makeRoom();
+        int due = from;
+        int late = taken;
+        for (int i = from; i < taken; i++) {
+            if (keys[i] > time) {
+                late--;
+                nextIds[late] = ids[i];
+                nextKeys[late] = keys[i];
+            } else {
+                ids[due] = ids[i];
+                keys[due] = keys[i];
+                due++;
+            }
+        }
+        return due;
+    }
+
+    private void makeRoom() {
+        if (nextIds.length < ids.length) {
+            nextIds = new int[ids.length];
+            nextKeys = new long[ids.length];
+        }
+    }
+
     int taken() {
         return taken;
     }
 
-    /** By the order that the sort has made. */
+    /** Of one that is due, in order. */
     int id(int place) {
-        return ids[order[place]];
+        return ids[place];
     }
 
-    long deadline(int place) {
-        return deadlines[order[place]];
+    /** Of one that is not due; they are behind the others, the first of them at the end. */
+    int lateId(int place) {
+        return nextIds[place];
+    }
+
+    long lateDeadline(int place) {
+        return nextKeys[place];
     }
 
     private void sortEqual(int end) {
@@ -105,7 +128,7 @@ final class TimerBatch<T> {
             if (to - from > 1) {
                 boolean ascending = true;
                 for (int i = from; i < to; i++) {
-                    keys[i] = entries.sequence(id(i));
+                    keys[i] = entries.sequence(ids[i]);
                     ascending &= i == from || keys[i] > keys[i - 1];
                 }
                 if (!ascending) {
@@ -116,7 +139,7 @@ final class TimerBatch<T> {
         }
     }
 
-    /** Sorts a part of the order by its keys, and the keys with it. Stable. */
+    /** Sorts a part of the ids by their keys, and the keys with them. Stable. */
     private void sort(int from, int to) {
         if (to - from <= SHORT) {
             insertionSort(from, to);
@@ -128,23 +151,20 @@ final class TimerBatch<T> {
     private void insertionSort(int from, int to) {
         for (int i = from + 1; i < to; i++) {
             long key = keys[i];
-            int index = order[i];
+            int id = ids[i];
             int hole = i;
             for (; hole > from && keys[hole - 1] > key; hole--) {
                 keys[hole] = keys[hole - 1];
-                order[hole] = order[hole - 1];
+                ids[hole] = ids[hole - 1];
             }
             keys[hole] = key;
-            order[hole] = index;
+            ids[hole] = id;
         }
     }
 
     /** From the lowest digit to the highest one in which keys differ: linear, and those of a tick differ in few. */
     private void radixSort(int from, int to) {
-        if (nextOrder.length < to) {
-            nextOrder = new int[order.length];
-            nextKeys = new long[order.length];
-        }
+        makeRoom();
         long least = Long.MAX_VALUE;
         long most = Long.MIN_VALUE;
         for (int i = from; i < to; i++) {
@@ -167,10 +187,10 @@ final class TimerBatch<T> {
             for (int i = from; i < to; i++) {
                 int place = counts[digit(keys[i] - least, shift)]++;
                 nextKeys[place] = keys[i];
-                nextOrder[place] = order[i];
+                nextIds[place] = ids[i];
             }
             System.arraycopy(nextKeys, from, keys, from, to - from);
-            System.arraycopy(nextOrder, from, order, from, to - from);
+            System.arraycopy(nextIds, from, ids, from, to - from);
         }
     }
 

@@ -170,6 +170,11 @@ final class TimerEntries<T> {
         return (T) values[id >>> CHUNK_BITS][id & CHUNK_MASK];
     }
 
+    /** Has the memory of a value loaded, for the {@link #takeValue} that comes soon. */
+    int touchValue(int id) {
+        return values[id >>> CHUNK_BITS][id & CHUNK_MASK] == null ? 1 : 0;
+    }
+
     /** The value, which the entry forgets. */
     T takeValue(int id) {
         @Nullable Object[] chunk = values[id >>> CHUNK_BITS];

@@ -32,22 +32,31 @@ import org.jspecify.annotations.Nullable;
  * <p>To move an entry later is to store its deadline. Its slot comes up, finds the deadline to lie ahead, and links
  * it again: a timeout that every packet pushes back costs a store per packet and one link per timeout.
  *
+ * <p>An advance can be had in steps, each bounded by the entries it touches (end-5). Between two steps every entry is in a
+ * slot or due, so that all operations work as ever: an upper slot is emptied from its top, and the current tick stays
+ * that of the slot until nothing is left in it; a tick with more entries than are sorted in one go is split into smaller
+ * slots ({@link TimerSplit}). What comes in for a tick while it is being split waits in a slot of its own, which is the
+ * next to fire. Nothing here is ever copied as a whole either: entries and slots are in chunks, and what is due is a
+ * list through the entries.
+ *
  * <h2>Why it is right</h2>
  *
  * <ul>
  *   <li>I1: the slot of an entry begins at or before the tick the entry fires at, or is the current one of level 0 if
  *       that tick has passed. So none is missed.
  *   <li>I2: the bound of {@link #nanosUntilNext} is at or before every fire time to come, and after {@code
- *       advance(now)} it is after {@code now}. A cancel or a move can leave it too early by itself, once: when it is
- *       reached, its slot is emptied.
- *   <li>I3: in an upper level the slot that holds the current tick is empty. So an index stands for one slot, not for
- *       that of the next round too, and linking the entries of a slot again never puts one back.
+ *       advance(now)} it is after {@code now}, or the wheel is behind and the wait is 0. A cancel or a move can leave it
+ *       too early by itself, once: when it is reached, its slot is emptied.
+ *   <li>I3: in an upper level nothing is ever put into the slot that holds the current tick; it is empty, or being emptied
+ *       because that tick is its first. So an index stands for one slot, not for that of the next round too, and linking
+ *       the entries of a slot again never puts one back.
  *   <li>I4: a key is issued once. See {@link TimerEntries}.
  * </ul>
  *
  * Never early: an entry becomes due in a slot of level 0 whose time is at or after its deadline, and at or before
  * now. In order: slots come up by their first tick, of equal ones the highest first. So when a tick fires, all its
- * entries are in its slot; all their deadlines are after those of the tick before; and {@link TimerBatch} sorts them.
+ * entries are in its slot; all their deadlines are after those of the tick before; and {@link TimerBatch} sorts them, or
+ * {@link TimerSplit} does before it.
  *
  * @param <T> the values
  */
@@ -412,7 +421,7 @@ public final class TimerWheel<T> {
         long tick = deadline <= 0 ? elapsed : Math.max(elapsed, (deadline - 1) / tickNanos + 1);
         assert deadline <= tick * tickNanos : "early";
         if (tick == elapsed && splitting && split != null && split.isOf(ground)) {
-            // That slot is being split. Whoever adds as fast as it is emptied must not keep it from firing.
+            // That slot is being split. One who adds as fast as it is emptied must not keep it from firing.
             push(id, lateNumber, late(), 0);
             return;
         }
@@ -490,7 +499,7 @@ public final class TimerWheel<T> {
         due.append(batch, fired);
         // From the end, where the first of them is.
         for (int i = batch.taken() - 1; i >= fired; i--) {
-            link(batch.id(i), batch.deadline(i));
+            link(batch.lateId(i), batch.lateDeadline(i));
         }
         work += depth;
     }
