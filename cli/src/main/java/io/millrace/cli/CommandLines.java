@@ -54,6 +54,9 @@ final class CommandLines {
         CommandLine serve = command("serve", "Runs a server until Ctrl-C or SIGTERM; then drains, and tells totals.");
         CommandSpec spec = serve.getCommandSpec();
         spec.usageMessage().customSynopsis("millrace serve [echo|chat|redis] [OPTIONS]");
+        spec.usageMessage()
+                .footer(
+                        "%nExit status: 0 after a signal, 2 if it cannot start, 70 if it fails later, 130 at a second signal.");
         spec.addPositional(PositionalParamSpec.builder()
                 .index("0")
                 .arity("0..1")
@@ -80,6 +83,7 @@ final class CommandLines {
         spec.addOption(
                 number("--buffer", "BYTES", "How much is read at once (262144 on the loop, else 8192; redis: 16384)."));
         spec.addOption(number("--max-connections", "N", "More are turned away (no limit)."));
+        spec.addOption(number("--max-per-address", "N", "More from one address are turned away (no limit)."));
         spec.addOption(number("--idle", "SECONDS", "Closes connections that are silent for so long (0: never)."));
         spec.addOption(number("--drain", "SECONDS", "How long connections may take to end when the server stops (5)."));
         return serve;

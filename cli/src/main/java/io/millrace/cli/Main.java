@@ -2,9 +2,9 @@ package io.millrace.cli;
 
 import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
 import java.lang.module.ModuleDescriptor;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
@@ -12,31 +12,68 @@ import picocli.CommandLine.UnmatchedArgumentException;
 
 /** {@code millrace serve | doctor | version | --help}. The launcher starts {@code bench}, which is a program of its own. */
 public final class Main {
-    static final int USAGE = 2;
+    /** The arguments make no sense, or what they ask for cannot start. */
+    static final int CANNOT_START = 2;
+
+    /** It had started, and cannot go on: EX_SOFTWARE of sysexits.h. */
+    static final int FAILED = 70;
+
+    /** How long the end of the JVM may take once all is said. */
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private Main() {}
 
     /**
-     * Runs one command. Exits with 0, or with 2 and one line on standard error.
+     * Runs one command, and ends the JVM. Its exit status is 0; or 2 if the arguments make no sense or what they ask for cannot start, or 70 if it had started and failed, with one line on
+     * standard error.
      *
      * @param args the command and its options
      */
     public static void main(String[] args) {
-        System.exit(run(args, System.out, System.err));
+        exit(run(args, System.out, System.err));
     }
 
+    /** Whatever is thrown ends here: a thread that is left must not keep a program that does nothing any more. */
     static int run(String[] args, PrintStream out, PrintStream err) {
         try {
             return execute(CommandLines.create(), args, out);
         } catch (ParameterException e) {
             String command = e.getCommandLine().getCommandSpec().qualifiedName();
-            return fail(err, reason(e) + "; try " + command + " --help");
-        } catch (UsageException | IllegalArgumentException | IllegalStateException | IOException e) {
-            return fail(err, e.getMessage());
-        } catch (UncheckedIOException e) {
-            Throwable cause = e.getCause();
-            return fail(err, (cause == null ? e : cause).getMessage());
+            return fail(err, reason(e) + "; try " + command + " --help", CANNOT_START);
+        } catch (Throwable e) {
+            return fail(err, e);
         }
+    }
+
+    static int fail(PrintStream err, Throwable failure) {
+        String line;
+        try {
+            line = OneLine.of(failure);
+        } catch (Throwable e) {
+            line = failure.getClass().getName(); // short of memory or of descriptors, perhaps
+        }
+        return fail(err, line, failure instanceof ServerFailedException ? FAILED : CANNOT_START);
+    }
+
+    private static int fail(PrintStream err, String line, int status) {
+        err.println("millrace: " + line);
+        return status;
+    }
+
+    /** Ends the JVM, and does not wait for ever for what others do at its end. Where there is no thread to watch over that, they could have none either. */
+    private static void exit(int status) {
+        try {
+            Thread.ofPlatform().daemon().name("millrace-exit").start(() -> {
+                long since = System.nanoTime();
+                while (System.nanoTime() - since < PATIENCE_NANOS) {
+                    LockSupport.parkNanos(PATIENCE_NANOS);
+                }
+                Runtime.getRuntime().halt(status);
+            });
+        } catch (Throwable e) {
+            Runtime.getRuntime().halt(status);
+        }
+        System.exit(status);
     }
 
     private static String reason(ParameterException e) {
@@ -48,7 +85,7 @@ public final class Main {
     }
 
     private static int execute(CommandLine millrace, String[] args, PrintStream out)
-            throws UsageException, IOException {
+            throws UsageException, ServerFailedException, IOException {
         ParseResult parsed = millrace.parseArgs(args);
         ParseResult last = parsed;
         while (last.hasSubcommand()) {
@@ -80,10 +117,5 @@ public final class Main {
         String version =
                 descriptor == null ? "(unreleased)" : descriptor.rawVersion().orElse("(unreleased)");
         return "millrace " + version + ", java " + Runtime.version();
-    }
-
-    private static int fail(PrintStream err, @Nullable String message) {
-        err.println("millrace: " + message);
-        return USAGE;
     }
 }

@@ -21,6 +21,7 @@ import picocli.CommandLine.ParseResult;
  * @param spin before a loop sleeps
  * @param buffer bytes that are read at once
  * @param maxConnections more are turned away
+ * @param maxPerAddress more from one address are turned away
  * @param idle silent for so long, closed
  * @param drain how long the end may take
  */
@@ -34,6 +35,7 @@ record Options(
         Duration spin,
         @Nullable Integer buffer,
         @Nullable Integer maxConnections,
+        @Nullable Integer maxPerAddress,
         Duration idle,
         Duration drain) {
 
@@ -53,6 +55,7 @@ record Options(
                 Duration.ofNanos(1000L * number(parsed, "--spin", 0, 0, 1_000_000)),
                 number(parsed, "--buffer", 1, 1 << 24),
                 number(parsed, "--max-connections", 1, Integer.MAX_VALUE),
+                number(parsed, "--max-per-address", 1, Integer.MAX_VALUE),
                 Duration.ofSeconds(number(parsed, "--idle", 0, 0, Integer.MAX_VALUE)),
                 Duration.ofSeconds(number(parsed, "--drain", 5, 0, 3600)));
     }
@@ -105,6 +108,9 @@ record Options(
         }
         if (maxConnections != null) {
             builder.maxConnections(maxConnections);
+        }
+        if (maxPerAddress != null) {
+            builder.maxConnectionsPerAddress(maxPerAddress);
         }
         return builder;
     }

@@ -24,6 +24,7 @@ import java.util.concurrent.TimeoutException;
  *   <li>Listen, and say so in one line.
  *   <li>At the first signal stop accepting, and let connections send what they have to send, until the deadline. A second signal does not wait for it.
  *   <li>Say what was done, in one line, and end. Whatever hangs after the deadline ends with the JVM.
+ *   <li>If a loop fails instead, end at once: whoever watches over the program starts it again.
  * </ol>
  */
 final class Serve {
@@ -43,7 +44,7 @@ final class Serve {
         this.options = options;
     }
 
-    void run(PrintStream out) throws UsageException, IOException {
+    void run(PrintStream out) throws UsageException, ServerFailedException, IOException {
         Service service = Service.named(options.service());
         Reactors reactors = options.open(service.loops());
         try (SignalSource signals = SignalSource.of("INT", "TERM")) {
@@ -52,13 +53,32 @@ final class Serve {
             service.configure(builder);
             TcpServer server = builder.start(service.handler(reactors, context::join));
             context.complete(server.context());
+            var ignored = reactors.termination().whenComplete((ended, failure) -> {
+                if (failure != null) {
+                    failed(failure);
+                }
+            });
             out.println(listening(server));
-            String signal = stopped.join();
-            String end = end(server);
-            out.println("stopped by SIG" + signal + ": " + totals(server) + end);
+            serve(server, out);
         } finally {
             end(reactors);
         }
+    }
+
+    /** Until a signal comes; or a failure, and then there is nothing to drain with. */
+    private void serve(TcpServer server, PrintStream out) throws ServerFailedException {
+        try {
+            String signal = stopped.join();
+            String end = end(server);
+            out.println("stopped by SIG" + signal + ": " + totals(server) + end);
+        } catch (Throwable e) {
+            throw new ServerFailedException(e);
+        }
+    }
+
+    /** A loop ended that was not told to. The server must not linger with connections that nobody serves. */
+    void failed(Throwable failure) {
+        stopped.completeExceptionally(failure);
     }
 
     /** Asks to be told of a signal, again and again: the first ends the server, the second the program. */

@@ -54,7 +54,10 @@ interface Service {
         }
     }
 
-    /** One loop, so that nobody waits for the lock of the keyspace. A value may have 512 MiB, and a client may ask for it. */
+    /**
+     * One loop, so that nobody waits for the lock of the keyspace. A value may have 512 MiB, and a client may ask for it: one reply is sent whatever its length, and what waits
+     * before it is kept to a few.
+     */
     final class Redis implements Service {
         @Override
         public int loops() {
@@ -68,7 +71,7 @@ interface Service {
 
         @Override
         public void configure(TcpServer.Builder server) {
-            server.waterMarks(32 << 10, 64 << 10, 1L << 30);
+            server.waterMarks(32 << 10, 64 << 10, 64L << 20);
         }
 
         @Override

@@ -30,13 +30,22 @@ public final class Cli implements AutoCloseable {
 
     /** Starts it; nobody waits. */
     public static Cli start(String... args) throws IOException {
+        return startWith("", List.of(), args);
+    }
+
+    /** Starts it after some commands of the shell, with more options of Java. */
+    static Cli startWith(String shell, List<String> options, String... args) throws IOException {
         List<String> command = new ArrayList<>();
+        if (!shell.isEmpty()) {
+            command.addAll(List.of("sh", "-c", shell + "; exec \"$@\"", "sh"));
+        }
         if (System.getProperty("os.name").equals("Linux")) {
             // Whoever runs the tests in the background ignores Ctrl-C, and a JVM leaves ignored what was.
             command.addAll(List.of("env", "--default-signal=INT"));
         }
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")); // it lives for seconds
+        command.addAll(options);
         String modules = System.getProperty("jdk.module.path");
         if (modules == null) {
             command.addAll(List.of(
@@ -58,10 +67,15 @@ public final class Cli implements AutoCloseable {
 
     /** Starts a server on a free port. */
     public static Cli serve(String... args) throws IOException {
+        return serveWith(List.of(), args);
+    }
+
+    /** The same, with options of the JVM. */
+    public static Cli serveWith(List<String> jvm, String... args) throws IOException {
         List<String> all = new ArrayList<>(List.of("serve"));
         all.addAll(List.of(args));
         all.addAll(List.of("--port", "0"));
-        return start(all.toArray(String[]::new));
+        return startWith("", jvm, all.toArray(String[]::new));
     }
 
     /** Waits for the first line, and reads the port out of it. */

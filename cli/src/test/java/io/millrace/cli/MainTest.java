@@ -4,9 +4,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -61,6 +64,35 @@ class MainTest {
     void noSuchBackend() {
         assertThat(run("serve --backend kpoll --port 0")).isEqualTo(2);
         assertThat(err.toString(UTF_8).lines()).singleElement().asString().contains("kpoll");
+    }
+
+    @Test
+    @DisplayName("Whatever is thrown is one line: exit status 2 before a server listens, 70 afterwards")
+    void oneLine() {
+        PrintStream stream = new PrintStream(err, true, UTF_8);
+        assertThat(Main.fail(stream, new OutOfMemoryError("unable to create native thread")))
+                .isEqualTo(2);
+        assertThat(Main.fail(stream, new NoClassDefFoundError("a/Class"))).isEqualTo(2);
+        assertThat(Main.fail(stream, new ExceptionInInitializerError(new IOException("Too many open files"))))
+                .isEqualTo(2);
+        assertThat(Main.fail(stream, new UncheckedIOException(new IOException("cannot listen"))))
+                .isEqualTo(2);
+        assertThat(Main.fail(stream, new IllegalStateException("first\n  second\r\n")))
+                .isEqualTo(2);
+        assertThat(Main.fail(stream, new NullPointerException())).isEqualTo(2);
+        assertThat(Main.fail(
+                        stream,
+                        new ServerFailedException(new CompletionException(new IllegalStateException("a loop ended")))))
+                .isEqualTo(70);
+        assertThat(err.toString(UTF_8).lines())
+                .containsExactly(
+                        "millrace: java.lang.OutOfMemoryError: unable to create native thread",
+                        "millrace: java.lang.NoClassDefFoundError: a/Class",
+                        "millrace: java.lang.ExceptionInInitializerError, because of java.io.IOException: Too many open files",
+                        "millrace: cannot listen",
+                        "millrace: first; second",
+                        "millrace: java.lang.NullPointerException",
+                        "millrace: the server failed: a loop ended");
     }
 
     @ParameterizedTest

@@ -2,22 +2,32 @@ package io.millrace.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.PrintStream;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
 
 @DisplayName("millrace serve")
 class ServeTest {
@@ -100,6 +110,87 @@ class ServeTest {
                 .contains(":" + port);
         assertThat(cli.rest()).isEmpty();
         assertThat(cli.exit()).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {10, 12, 14, 16, 18, 20})
+    @DisplayName("mr-12: with too few descriptors it ends, and says why in one line; it is not there by half")
+    @DisabledOnOs(OS.WINDOWS)
+    void tooFewDescriptors(int limit) throws Exception {
+        try (Cli cli = Cli.startWith("ulimit -n " + limit, List.of(), "serve", "--port", "0", "--loops", "16")) {
+            assertEndsWithOneLine(cli);
+        }
+    }
+
+    @Test
+    @DisplayName("mr-12: with too few threads it ends, and says why in one line; it is not there by half")
+    @EnabledOnOs(OS.LINUX)
+    void tooFewThreads() throws Exception {
+        // A limit of threads does not bind root, but one of memory does: there is none for the stacks of so many.
+        List<String> options = List.of(
+                "-Xmx64m",
+                "-Xss200m",
+                "-XX:CompressedClassSpaceSize=32m",
+                "-XX:ReservedCodeCacheSize=32m",
+                "-Xlog:disable");
+        try (Cli cli = Cli.startWith("ulimit -v 5000000", options, "serve", "--port", "0", "--loops", "64")) {
+            assertThat(assertEndsWithOneLine(cli)).contains("thread");
+        }
+    }
+
+    /** A JVM that cannot even begin to run us says so in its own words. */
+    private static String assertEndsWithOneLine(Cli cli) throws Exception {
+        int status = cli.exit();
+        String errors = cli.errors();
+        if (status == 1) {
+            assertThat(errors).doesNotContain("io.millrace");
+        } else {
+            assertThat(status).as(errors).isEqualTo(2);
+            assertThat(errors.lines()).singleElement().asString().startsWith("millrace: ");
+        }
+        return errors;
+    }
+
+    @Test
+    @DisplayName("mr-12: a server that cannot go on ends, though no signal came")
+    void aLoopThatFails() throws Exception {
+        CommandLine line = CommandLines.create();
+        Serve serve = new Serve(Options.of(
+                line.parseArgs("serve", "--port", "0", "--loops", "1").subcommand()));
+        CompletableFuture<Throwable> end = new CompletableFuture<>();
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        Thread.ofVirtual().start(() -> {
+            try {
+                serve.run(new PrintStream(out, true, UTF_8));
+                end.complete(new AssertionError("it returned"));
+            } catch (Throwable e) {
+                end.complete(e);
+            }
+        });
+        await().until(() -> out.toString(UTF_8).startsWith("listening on "));
+
+        serve.failed(new IllegalStateException("a loop ended"));
+
+        assertThat(end.get()).isInstanceOf(ServerFailedException.class).hasMessage("the server failed: a loop ended");
+    }
+
+    @Test
+    @DisplayName("mr-12: nobody needs to read what it says")
+    @DisabledOnOs(OS.WINDOWS)
+    void closedOutput() throws Exception {
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            int port = free.getLocalPort();
+            free.close();
+            try (Cli cli = Cli.startWith("exec >&-", List.of(), "serve", "--port", Integer.toString(port))) {
+                await().ignoreException(ConnectException.class).until(() -> {
+                    echo(port, "hello");
+                    return true;
+                });
+                cli.signal("TERM");
+                assertThat(cli.exit()).isZero();
+                assertThat(cli.errors()).isEmpty();
+            }
+        }
     }
 
     @Test

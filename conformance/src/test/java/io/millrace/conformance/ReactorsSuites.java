@@ -9,6 +9,7 @@ import io.millrace.testkit.AlarmContract;
 import io.millrace.testkit.CompletionEventManagerContract;
 import io.millrace.testkit.EndingContract;
 import io.millrace.testkit.EventManagerContract;
+import io.millrace.testkit.LastTurnContract;
 import io.millrace.testkit.ReadinessEventManagerContract;
 import java.time.InstantSource;
 import java.util.Optional;
@@ -124,6 +125,19 @@ abstract class ReactorsSuites {
         @Override
         protected boolean strictPriorities() {
             return tested.isStrict();
+        }
+
+        @Override
+        protected Net net() {
+            return tested.net();
+        }
+    }
+
+    @Nested
+    class LastTurn extends LastTurnContract {
+        @Override
+        protected ReadinessEventManager open() {
+            return tested.open();
         }
 
         @Override

@@ -8,19 +8,25 @@ import io.millrace.engine.EventManagers;
 import io.millrace.engine.Reactors;
 import io.millrace.poll.Clock;
 import io.millrace.server.Connection;
+import io.millrace.server.ConnectionHandler;
+import io.millrace.server.SendResult;
 import io.millrace.server.TcpClient;
 import io.millrace.server.TcpServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -88,6 +94,106 @@ class ServerOnManagersTest {
             socket.getOutputStream().write(1);
             assertThat(Arrays.equals(socket.getInputStream().readAllBytes(), content))
                     .isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("a deliberately different one, on which a peer that sends without end does not keep others waiting")
+    void sharesOnADifferentOne() throws Exception {
+        long enough = 64 << 20;
+        CompletableFuture<Long> readBefore = new CompletableFuture<>();
+        ByteBuffer bytes = ByteBuffer.allocateDirect(64 << 10);
+        AtomicLong read = new AtomicLong();
+        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system());
+                SocketChannel endless = SocketChannel.open();
+                SocketChannel quiet = SocketChannel.open();
+                TcpServer server = TcpServer.builder().manager(manager).start((connection, data) -> {
+                    if (connection.remoteAddress().equals(quiet.getLocalAddress())) {
+                        readBefore.complete(read.get());
+                        return;
+                    }
+                    // All on the loop: there is always more to read, and the other one has sent at the beginning.
+                    if (read.getAndAdd(data.remaining()) == 0) {
+                        quiet.write(ByteBuffer.allocate(1));
+                    }
+                    while (read.get() < enough && endless.write(bytes) > 0) {
+                        bytes.clear();
+                    }
+                })) {
+            endless.connect(server.address());
+            quiet.connect(server.address());
+            endless.configureBlocking(false);
+            endless.write(ByteBuffer.allocate(1));
+            assertThat(readBefore.get(30, TimeUnit.SECONDS)).isLessThan(enough / 2);
+        }
+    }
+
+    @Test
+    @DisplayName("mill-15, srv-3: a deliberately different one takes the bytes before send returns, too")
+    void takesTheBytesOnADifferentOne() throws Exception {
+        int[] sizes = {10, 4_096, 100_000, 3 << 20};
+        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system());
+                TcpServer server = TcpServer.builder().manager(manager).start((connection, data) -> {
+                    for (int size : sizes) {
+                        byte[] scratch = new byte[size];
+                        for (byte i = 1; i <= 3; i++) {
+                            Arrays.fill(scratch, i);
+                            connection.send(ByteBuffer.wrap(scratch));
+                        }
+                    }
+                    connection.closeOutput();
+                    if (connection.send("too late") != SendResult.CLOSED) {
+                        throw new AssertionError("taken after closeOutput");
+                    }
+                });
+                Socket socket = new Socket(
+                        InetAddress.getLoopbackAddress(), server.address().getPort())) {
+            socket.getOutputStream().write(1);
+            for (int size : sizes) {
+                for (byte i = 1; i <= 3; i++) {
+                    byte[] expected = new byte[size];
+                    Arrays.fill(expected, i);
+                    assertThat(Arrays.equals(socket.getInputStream().readNBytes(size), expected))
+                            .as("%s bytes, the %s time", size, i)
+                            .isTrue();
+                }
+            }
+            assertThat(socket.getInputStream().read()).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    @DisplayName("srv-1: a deliberately different one refuses what is above the limit, and says so")
+    void limitsADifferentOne() throws Exception {
+        CompletableFuture<Connection> connected = new CompletableFuture<>();
+        CompletableFuture<String> error = new CompletableFuture<>();
+        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system());
+                TcpServer server = TcpServer.builder()
+                        .manager(manager)
+                        .waterMarks(0, 0, 1 << 20)
+                        .start(new ConnectionHandler() {
+                            @Override
+                            public void onConnect(Connection connection) {
+                                connected.complete(connection);
+                            }
+
+                            @Override
+                            public void onData(Connection connection, ByteBuffer data) {}
+
+                            @Override
+                            public void onError(@Nullable Connection connection, Throwable failure) {
+                                error.complete(String.valueOf(failure.getMessage()));
+                            }
+                        });
+                Socket socket = new Socket(
+                        InetAddress.getLoopbackAddress(), server.address().getPort())) {
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            ByteBuffer bytes = ByteBuffer.allocate(64 << 10);
+            while (connection.send(bytes.clear()) != SendResult.CLOSED) {
+                assertThat(connection.queuedBytes()).isLessThanOrEqualTo((1 << 20) + (64 << 10));
+            }
+            assertThat(error.get(10, TimeUnit.SECONDS)).contains("more than the limit of 1048576");
+            assertThat(socket.isConnected()).isTrue();
         }
     }
 

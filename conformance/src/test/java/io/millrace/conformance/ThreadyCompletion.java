@@ -180,6 +180,8 @@ final class ThreadyCompletion extends IoThread.Served implements CompletionDescr
             endWrite(writing, new WriteResult.Written(written));
         } catch (IOException e) {
             endWrite(writing, new WriteResult.Failed(e, written));
+        } catch (RuntimeException e) {
+            endWrite(writing, new WriteResult.Failed(new IOException("the write was refused", e), written));
         }
     }
 

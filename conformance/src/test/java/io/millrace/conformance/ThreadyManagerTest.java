@@ -8,6 +8,7 @@ import io.millrace.testkit.AlarmContract;
 import io.millrace.testkit.CompletionEventManagerContract;
 import io.millrace.testkit.EndingContract;
 import io.millrace.testkit.EventManagerContract;
+import io.millrace.testkit.LastTurnContract;
 import io.millrace.testkit.ReadinessEventManagerContract;
 import java.time.InstantSource;
 import java.util.Optional;
@@ -79,6 +80,14 @@ class ThreadyManagerTest {
         @Override
         protected Optional<CompletionEventManager> open(Clock clock, InstantSource wallClock) {
             return Optional.of(new ThreadyManager(clock, wallClock));
+        }
+    }
+
+    @Nested
+    class LastTurn extends LastTurnContract {
+        @Override
+        protected ReadinessEventManager open() {
+            return new ThreadyManager(Clock.system(), InstantSource.system());
         }
     }
 }

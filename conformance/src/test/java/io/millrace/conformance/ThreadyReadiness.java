@@ -116,10 +116,10 @@ final class ThreadyReadiness extends IoThread.Served implements ReadinessDescrip
             if (asked[direction] != null) {
                 throw new IllegalStateException("it is asked already: " + this);
             }
-            asked[direction] = new Question(callback, ends, deadline);
             if (ends) {
                 alarms[direction] = manager.schedule(deadline, fired -> pokeIf(fired), Priority.NORMAL);
             }
+            asked[direction] = new Question(callback, ends, deadline);
         }
         poke();
     }

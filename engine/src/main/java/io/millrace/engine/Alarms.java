@@ -18,6 +18,10 @@ final class Alarms {
     private static final int SLOTS = 4096;
     private static final int CAPACITY = 1 << 29;
     static final long NONE = Long.MAX_VALUE;
+    /** How many alarms of a wheel a turn touches at most, to find out which are due and in which order: about a millisecond of work. */
+    private static final int WORK = 8_192;
+    /** How many alarms of a wheel a turn puts into the queue at most. */
+    static final int TAKEN = 8_192;
 
     private final long tickNanos;
     private final TimerWheel<Alarm> exact;
@@ -55,29 +59,47 @@ final class Alarms {
         }
     }
 
-    /** Puts what is due into the queue, in the order of the deadlines. */
+    /**
+     * Puts what is due into the queue, in the order of the deadlines; or the first of it, and the rest in the next turns, so that no turn is
+     * held up by a million.
+     */
     void expire(long nowNanos, RunQueue queue, ReactorMetrics metrics) {
-        if (!exact.isEmpty() && exact.advance(nowNanos) > 0) {
-            expire(exact, nowNanos, queue, metrics);
-        }
+        boolean all = expire(exact, nowNanos, queue, metrics);
         if (!earliest.isEmpty()) {
-            if (earliest.advance(nowNanos) > 0) {
-                expire(earliest, nowNanos, queue, metrics);
+            if (expire(earliest, nowNanos, queue, metrics)) {
+                latest.advance(nowNanos, WORK);
+            } else {
+                all = false;
             }
-            latest.advance(nowNanos);
             assert !latest.hasDue() : "an alarm is due at the latest after it was due at the earliest";
         }
         // After the wheels: what was due when it came has come after what is in them.
-        for (Alarm alarm = overdue.poll(); alarm != null; alarm = overdue.poll()) {
-            due(alarm, nowNanos, queue, metrics);
+        for (int left = Math.min(overdue.size(), TAKEN); left > 0; left--) {
+            Alarm alarm = overdue.remove();
+            if (all) {
+                due(alarm, nowNanos, queue, metrics);
+            } else if (alarm.isWaiting()) {
+                alarm.wheelKey = exact.schedule(alarm.deadline, 0, alarm);
+            }
         }
     }
 
-    private void expire(TimerWheel<Alarm> wheel, long nowNanos, RunQueue queue, ReactorMetrics metrics) {
-        for (Alarm alarm = wheel.pollDue(); alarm != null; alarm = wheel.pollDue()) {
-            taken(alarm);
-            due(alarm, nowNanos, queue, metrics);
+    /** A step of a wheel; whether that was all. */
+    private boolean expire(TimerWheel<Alarm> wheel, long nowNanos, RunQueue queue, ReactorMetrics metrics) {
+        if (wheel.isEmpty()) {
+            return true;
         }
+        if (wheel.dueCount() < TAKEN) {
+            wheel.advance(nowNanos, WORK);
+        }
+        for (int left = Math.min(wheel.dueCount(), TAKEN); left > 0; left--) {
+            Alarm alarm = wheel.pollDue();
+            if (alarm != null) {
+                taken(alarm);
+                due(alarm, nowNanos, queue, metrics);
+            }
+        }
+        return !wheel.isBehind() && !wheel.hasDue();
     }
 
     private static void due(Alarm alarm, long nowNanos, RunQueue queue, ReactorMetrics metrics) {
@@ -103,7 +125,8 @@ final class Alarms {
 
     /** How long the reactor may sleep; {@link #NONE} if there is no alarm. */
     long nanosUntilNext(long nowNanos) {
-        return !overdue.isEmpty() ? 0 : Math.min(exact.nanosUntilNext(nowNanos), latest.nanosUntilNext(nowNanos));
+        boolean more = !overdue.isEmpty() || exact.hasDue() || earliest.hasDue() || earliest.isBehind();
+        return more ? 0 : Math.min(exact.nanosUntilNext(nowNanos), latest.nanosUntilNext(nowNanos));
     }
 
     boolean isEmpty() {

@@ -2,6 +2,7 @@ package io.millrace.engine;
 
 import io.millrace.engine.internal.Deadline;
 import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.internal.Threads;
 import io.millrace.poll.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -72,19 +73,17 @@ public final class ComputePool implements Executor, AutoCloseable {
     }
 
     private void start(boolean daemon) {
+        FailureLog.prepare();
         for (int i = 1; i <= threads; i++) {
             queue.workerStarts();
-            boolean started = false;
             try {
                 Worker worker = new Worker(name + "-" + i);
                 worker.setDaemon(daemon);
                 worker.start();
-                started = true;
-            } finally {
-                if (!started) { // no memory for one more: do not leave the others behind
-                    queue.workerEnds();
-                    queue.shutdown();
-                }
+            } catch (Throwable e) { // no memory for one more: do not leave the others behind
+                queue.workerEnds();
+                queue.shutdown();
+                throw Threads.tooFew("compute pool " + name, i - 1, threads, e);
             }
         }
     }

@@ -1,6 +1,7 @@
 package io.millrace.engine;
 
 import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.internal.Threads;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -37,13 +38,18 @@ sealed interface Dispatcher {
         @Override
         public void dispatch(Registered source) {
             present.incrementAndGet();
-            Thread.ofVirtual().name("millrace-handler").start(() -> {
+            Runnable call = () -> {
                 try {
                     source.handle();
                 } finally {
                     leave();
                 }
-            });
+            };
+            try {
+                Thread.ofVirtual().name("millrace-handler").start(call);
+            } catch (OutOfMemoryError e) {
+                call.run(); // here, rather than never
+            }
         }
 
         private void leave() {
@@ -79,10 +85,11 @@ sealed interface Dispatcher {
                     workers[i].thread.start();
                     started++;
                 }
-            } finally {
-                for (int i = 0; started < count && i < started; i++) {
+            } catch (Throwable e) {
+                for (int i = 0; i < started; i++) {
                     workers[i].queue.add(workers[i]::stop); // no more threads to be had: leave none behind
                 }
+                throw Threads.tooFew(name, started, count, e);
             }
         }
 

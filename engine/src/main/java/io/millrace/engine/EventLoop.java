@@ -184,9 +184,7 @@ public final class EventLoop implements Executor, AutoCloseable {
         if (entry == null) {
             throw noSuchToken("reregister", token);
         }
-        entry.interest = interest;
-        entry.trigger = trigger;
-        entry.reactor.poll.reregister(entry.source, token, interest, trigger);
+        entry.change(interest, trigger);
     }
 
     /**

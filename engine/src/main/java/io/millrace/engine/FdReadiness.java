@@ -74,17 +74,34 @@ final class FdReadiness implements ReadinessDescriptor, Owner {
         if (!oneShot || closed.get()) {
             return;
         }
+        // Looking and telling the kernel are two steps, and another thread may do both in between. So whoever has told
+        // looks again: the last to tell has
+        // told of everything that was awaited then, and what is awaited later is told of by whoever awaits it.
+        Interest told = Interest.NONE;
+        for (Interest awaited = awaited(); !awaited.equals(told); awaited = awaited()) {
+            told = awaited;
+            if (!awaited.equals(Interest.NONE) && !tell(awaited)) {
+                return;
+            }
+        }
+    }
+
+    private Interest awaited() {
         Interest interest = error.isAwaited() ? Interest.PRIORITY : Interest.NONE;
         interest = read.isAwaited() ? interest.and(Interest.READABLE) : interest;
-        interest = write.isAwaited() ? interest.and(Interest.WRITABLE) : interest;
-        if (interest != Interest.NONE) {
-            try {
-                reactor.poll.reregister(source, 0, interest, Trigger.ONESHOT);
-            } catch (IllegalStateException e) {
-                if (!closed.get()) {
-                    throw e;
-                }
+        return write.isAwaited() ? interest.and(Interest.WRITABLE) : interest;
+    }
+
+    /** False if the descriptor is closed. */
+    private boolean tell(Interest interest) {
+        try {
+            reactor.poll.reregister(source, 0, interest, Trigger.ONESHOT);
+            return true;
+        } catch (IllegalStateException e) {
+            if (!closed.get()) {
+                throw e;
             }
+            return false;
         }
     }
 
@@ -213,6 +230,11 @@ final class FdReadiness implements ReadinessDescriptor, Owner {
         closeDirections();
         manager.forget(this, fd);
         return fd;
+    }
+
+    @Override
+    public boolean isOf(Reactor other) {
+        return reactor == other;
     }
 
     /** What waits is told, and the source, which is the user's, stays open. */

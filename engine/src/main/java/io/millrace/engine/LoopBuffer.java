@@ -8,12 +8,13 @@ import io.millrace.sys.ErrnoException;
 import io.millrace.sys.Sockets;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What the connections of a loop are read into, one after the other; and the system calls between it and their sockets.
+ * What the connections of a loop are read into and what they gather their output in, one after the other; and the system calls between the two and their sockets.
  *
  * <p>These are the calls of {@link io.millrace.net.ByteStream#tryRead} and {@code tryWrite} without what a stream owes its other users: nobody but the loop closes a socket
- * that the loop was given, so there is no use to count; and the loop keeps its buffer, whose address is known. Results are those of {@link Io}.
+ * that the loop was given, so there is no use to count; and the loop keeps its buffers, whose addresses are known. Results are those of {@link Io}.
  *
  * <p>One thread at a time.
  */
@@ -24,9 +25,31 @@ final class LoopBuffer {
     /** Where it begins. The kernel's pieces begin at pages, too; memory 16 bytes behind or before one is copied at a third of the speed: see decision 15. */
     private static final int PAGE = 4096;
 
+    /** How much a callback can send in small pieces before the first of them goes out. As much as the default high-water mark: more would have to wait anyway. */
+    private static final int OUTPUT = 64 * 1024;
+
     private final CallState state = CallState.forLoop();
     private ByteBuffer buffer = ByteBuffer.allocateDirect(0);
     private long address;
+
+    /** Made at the first use: most reactors serve no connections. */
+    private @Nullable ByteBuffer output;
+
+    private long outputAddress;
+
+    /** Where one connection at a time gathers what it sends in a callback. Empty between callbacks. */
+    ByteBuffer output() {
+        ByteBuffer present = output;
+        return present == null ? makeOutput() : present;
+    }
+
+    private ByteBuffer makeOutput() {
+        ByteBuffer made =
+                ByteBuffer.allocateDirect(OUTPUT + PAGE).alignedSlice(PAGE).slice(0, OUTPUT);
+        outputAddress = BufferAddress.ofOwn(made);
+        output = made;
+        return made;
+    }
 
     /** The buffer, empty, with this much room. */
     ByteBuffer cleared(int size) {
@@ -39,10 +62,10 @@ final class LoopBuffer {
         return buffer.clear().limit(size);
     }
 
-    /** Whether this is the buffer, and not a view of it. */
+    /** Whether this is one of the two buffers, and not a view of one. */
     @SuppressWarnings("ReferenceEquality") // identity is what is meant
-    boolean is(ByteBuffer other) {
-        return other == buffer;
+    boolean owns(ByteBuffer other) {
+        return other == output || other == buffer;
     }
 
     /** Reads into the buffer, from its position to its limit. */
@@ -60,13 +83,14 @@ final class LoopBuffer {
         return got == 0 ? Io.EOF : wouldBlock("recv", fd, got);
     }
 
-    /** Writes the buffer, from its position to its limit. */
-    int send(int fd) throws IOException {
-        ByteBuffer from = buffer;
+    /** Writes one of the two buffers, from its position to its limit. */
+    @SuppressWarnings("ReferenceEquality") // identity is what is meant
+    int send(int fd, ByteBuffer from) throws IOException {
+        long begin = from == output ? outputAddress : address;
         int position = from.position();
         long sent;
         do {
-            sent = Sockets.send(state, fd, address + position, from.limit() - position);
+            sent = Sockets.send(state, fd, begin + position, from.limit() - position);
         } while (sent == EINTR);
         if (sent >= 0) {
             from.position(position + (int) sent);

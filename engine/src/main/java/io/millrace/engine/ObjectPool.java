@@ -205,19 +205,16 @@ public final class ObjectPool<T> implements AutoCloseable {
     }
 
     private void report(String what, Throwable failure) {
-        Throwable unreported = failure;
         if (onError != null) {
             try {
                 onError.accept(failure);
                 return;
             } catch (Throwable e) { // close() throws nothing, not even this
-                unreported = e;
-                if (!e.equals(failure)) {
-                    e.addSuppressed(failure);
-                }
+                FailureLog.report("onError of the pool of " + name, e, failure);
+                return;
             }
         }
-        FailureLog.report("the pool of " + name + ":", what, unreported);
+        FailureLog.report("the pool of " + name + ":", what, failure);
     }
 
     /**

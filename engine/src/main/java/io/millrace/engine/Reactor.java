@@ -16,6 +16,7 @@ import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,6 +78,13 @@ final class Reactor {
     private final LoopAccess.PendingWork work = this::isPending;
     private final RunQueue.Runner runner = this::runItem;
 
+    // The steps of the last turn, made beforehand: it may be the want of memory that ends it.
+    private final Consumer<Object> endOwner = this::endOwner;
+    private final Runnable closeQueue = this::closeQueue;
+    private final Runnable cutOffAlarms = this::cutOffAlarms;
+    private final Runnable endOwners = this::endOwners;
+    private final Runnable closePoll = this::closePoll;
+
     private volatile @Nullable Thread thread;
     private volatile boolean stopRequested;
     private volatile boolean endRequested;
@@ -108,6 +116,7 @@ final class Reactor {
     private volatile long systemThread = -1;
 
     Reactor(String name, EngineSettings settings) {
+        FailureLog.prepare();
         this.name = name;
         this.clock = settings.clock;
         this.poll = settings.openPoll();
@@ -241,9 +250,14 @@ final class Reactor {
         stopRequested = false;
     }
 
+    /** Makes {@link #run} finish, when it wakes. */
+    void requestEnd() {
+        endRequested = true;
+    }
+
     /** Makes {@link #run} finish. */
     void end() {
-        endRequested = true;
+        requestEnd();
         wake();
     }
 
@@ -500,31 +514,52 @@ final class Reactor {
     void finish(Collection<? extends Owner> others) {
         enter();
         try {
-            runItem(() -> queue.close().forEach(this::runItem));
+            runItem(closeQueue);
             finished = true;
-            runItem(() -> alarms.takeAll().forEach(this::cutOff));
-            runItem(() -> access.owners(poll, this::endOwner));
-            runItem(() -> others.forEach(this::endOwner));
+            runItem(cutOffAlarms);
+            runItem(endOwners);
+            for (Owner other : others) {
+                if (other.isOf(this)) {
+                    endOwner(other);
+                }
+            }
             runRest();
         } finally {
             leave();
-            runContained(poll::close);
+            runContained(closePoll);
         }
     }
 
+    private void closeQueue() {
+        for (Runnable item : queue.close()) {
+            runItem(item);
+        }
+    }
+
+    private void cutOffAlarms() {
+        for (Alarm alarm : alarms.takeAll()) {
+            cutOff(alarm);
+        }
+    }
+
+    private void endOwners() {
+        access.owners(poll, endOwner);
+    }
+
+    private void closePoll() {
+        poll.close();
+    }
+
+    /** Contained one by one, and without an object: see {@link #closeQueue}. */
     private void endOwner(Object owner) {
         if (owner instanceof Owner ours) {
-            runItem(new Runnable() {
-                @Override
-                public void run() {
-                    ours.reactorEnds();
-                }
-
-                @Override
-                public String toString() {
-                    return "the end of " + ours;
-                }
-            });
+            CURRENT.setOpaque(this, ours);
+            try {
+                ours.reactorEnds();
+            } catch (Throwable e) {
+                metrics.failure();
+                FailureLog.report(ours, "could not end in order", e);
+            }
         }
     }
 

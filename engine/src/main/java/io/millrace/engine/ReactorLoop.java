@@ -10,6 +10,7 @@ import io.millrace.net.TcpListener;
 import io.millrace.net.TcpStream;
 import io.millrace.poll.Clock;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.function.Consumer;
 
 /** A reactor as servers see it. */
@@ -43,6 +44,16 @@ final class ReactorLoop implements TransportLoop {
     @Override
     public long now() {
         return reactor.inLoop() ? reactor.now() : clock.nanoTime();
+    }
+
+    @Override
+    public long nanoTime() {
+        return clock.nanoTime();
+    }
+
+    @Override
+    public ByteBuffer output() {
+        return buffer.output();
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.millrace.engine;
 import io.millrace.engine.internal.Background;
 import io.millrace.engine.internal.Deadline;
 import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.internal.Threads;
 import io.millrace.engine.transport.TransportAccess;
 import io.millrace.engine.transport.TransportLoop;
 import io.millrace.net.ByteStream;
@@ -114,11 +115,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
                 finish(reactors[i]);
             }
             Deadline.after(clock, Deadline.A_LITTLE).await(ended);
-            throw new IllegalStateException(
-                    "cannot open " + name + ": only " + started + " of " + reactors.length
-                            + " threads could be started (" + e.getMessage()
-                            + "); raise the limit of threads (ulimit -u, pids.max), or open fewer reactors",
-                    e);
+            throw Threads.tooFew(name, started, reactors.length + (watchdog == null ? 0 : 1), e);
         }
     }
 
@@ -166,55 +163,47 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
 
     /** A step of the engine's own has failed, for which there is no remedy: what one reactor carries is lost, so all of it ends, visibly. */
     private void failed(Reactor reactor, Throwable cause) {
-        if (lifecycle.force()) {
-            end();
-        }
-        FailureLog.report(reactor.name(), "failed, so " + name + " ends", cause);
-        tellFailure(cause);
-    }
-
-    private void tellFailure(Throwable cause) {
+        failure = cause;
         try {
+            lifecycle.force();
+            end();
+            FailureLog.report(reactor.name(), "failed, so " + name + " ends", cause);
             termination.completeExceptionally(cause);
         } catch (Throwable e) {
-            // No memory, or a stage of the user's. Once more when the connections are closed.
-            failure = cause;
+            // No memory, or a stage of the user's. Once more when this reactor's connections are closed.
         }
     }
 
     private void finish(Reactor reactor) {
         try {
-            reactor.finish(descriptorsOf(reactor));
+            reactor.finish(descriptors);
         } catch (Throwable e) {
             FailureLog.report(reactor.name(), "could not end in order", e);
         } finally {
             running.countDown();
-            if (running.getCount() == 0) {
-                hasEnded();
+            try {
+                Throwable cause = failure;
+                if (cause != null) {
+                    end();
+                    termination.completeExceptionally(cause);
+                }
+            } finally {
+                if (running.getCount() == 0) {
+                    hasEnded();
+                }
             }
         }
     }
 
     private void hasEnded() {
-        if (watchdog != null) {
-            watchdog.stop();
+        try {
+            if (watchdog != null) {
+                watchdog.stop();
+            }
+        } finally {
+            ended.complete(null);
+            termination.complete(null);
         }
-        Throwable cause = failure;
-        if (cause != null) {
-            termination.completeExceptionally(cause);
-        }
-        ended.complete(null);
-        termination.complete(null);
-    }
-
-    private List<Owner> descriptorsOf(Reactor reactor) {
-        return descriptors.stream()
-                .filter(descriptor -> switch (descriptor) {
-                    case FdReadiness readiness -> readiness.reactor == reactor;
-                    case StreamCompletion completion -> completion.reactor == reactor;
-                    default -> false;
-                })
-                .toList();
     }
 
     /** The reactor of the calling thread if it is one of ours, else the next in turn. */
@@ -463,7 +452,10 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
 
     private void end() {
         for (Reactor reactor : reactors) {
-            reactor.end();
+            reactor.requestEnd(); // all of them first: that cannot fail
+        }
+        for (Reactor reactor : reactors) {
+            reactor.wake();
         }
     }
 

@@ -5,6 +5,7 @@ import io.millrace.poll.Interest;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Source;
 import io.millrace.poll.Trigger;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * A source of an {@link EventLoop}, its handler, and what keeps its order.
@@ -31,10 +32,10 @@ final class Registered implements Owner, Runnable {
     private final boolean onLoop;
     private final Priority priority;
 
-    /** Replaced by control calls; read by whoever handles. */
-    volatile Interest interest;
+    /** What the user asked for last; both in one step, so that nobody sees half of a change. */
+    private record Wish(Interest interest, Trigger trigger) {}
 
-    volatile Trigger trigger;
+    private final AtomicReference<Wish> wish;
     private volatile boolean gone;
 
     /** What has become ready and is not delivered. The reactor's thread. */
@@ -60,8 +61,7 @@ final class Registered implements Owner, Runnable {
         this.onLoop = dispatcher instanceof Dispatcher.OnLoop;
         this.source = source;
         this.token = token;
-        this.interest = interest;
-        this.trigger = trigger;
+        this.wish = new AtomicReference<>(new Wish(interest, trigger));
         this.priority = priority;
         this.handler = handler;
     }
@@ -89,7 +89,7 @@ final class Registered implements Owner, Runnable {
             return;
         }
         boolean first = flight.begin(bits);
-        if (trigger == Trigger.LEVEL) {
+        if (wish.get().trigger() == Trigger.LEVEL) {
             hide();
         }
         if (first) {
@@ -109,7 +109,7 @@ final class Registered implements Owner, Runnable {
             }
         }
         if (flight.end()) {
-            if (trigger == Trigger.LEVEL) {
+            if (wish.get().trigger() == Trigger.LEVEL) {
                 show();
             }
         } else {
@@ -119,8 +119,8 @@ final class Registered implements Owner, Runnable {
 
     /** The kernel is to look for nothing, while the user's interest stays as it is. */
     private void hide() {
-        reregister(Interest.NONE, Trigger.LEVEL);
-        if (!flight.isOn() || trigger != Trigger.LEVEL) {
+        reregister(new Wish(Interest.NONE, Trigger.LEVEL));
+        if (!flight.isOn() || wish.get().trigger() != Trigger.LEVEL) {
             show();
         }
     }
@@ -128,21 +128,41 @@ final class Registered implements Owner, Runnable {
     /** The kernel is to look for what the user is interested in. */
     @SuppressWarnings("ReferenceEquality") // another object is reason enough to do it again
     private void show() {
-        Interest shown;
-        Trigger by;
+        Wish shown;
         do {
-            shown = interest;
-            by = trigger;
-            reregister(shown, by);
-        } while (!gone && (shown != interest || by != trigger));
+            shown = wish.get();
+            reregister(shown);
+        } while (!gone && shown != wish.get());
     }
 
-    private void reregister(Interest visible, Trigger by) {
+    /**
+     * The user's reregister. Of two threads that do so at once, the wish that was made last holds: whoever told the kernel of another one looks again, and so the
+     * last to tell it has told it the last wish.
+     */
+    @SuppressWarnings("ReferenceEquality")
+    void change(Interest interest, Trigger trigger) {
+        Wish mine = new Wish(interest, trigger);
+        Wish before = wish.getAndSet(mine);
+        boolean done = false;
+        try {
+            reactor.poll.reregister(source, token, interest, trigger);
+            done = true;
+        } finally {
+            if (!done) {
+                wish.compareAndSet(mine, before);
+            }
+        }
+        if (mine != wish.get()) {
+            show();
+        }
+    }
+
+    private void reregister(Wish by) {
         if (gone) {
             return;
         }
         try {
-            reactor.poll.reregister(source, token, visible, by);
+            reactor.poll.reregister(source, token, by.interest(), by.trigger());
         } catch (IllegalStateException e) {
             // Deregistered or closed meanwhile.
         }
@@ -150,7 +170,7 @@ final class Registered implements Owner, Runnable {
 
     private void call(int bits) {
         try {
-            Readiness readiness = reactor.visible(bits, interest);
+            Readiness readiness = reactor.visible(bits, wish.get().interest());
             if (readiness != Readiness.NONE) {
                 handler.ready(loop, token, readiness);
             }

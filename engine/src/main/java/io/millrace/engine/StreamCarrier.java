@@ -177,10 +177,10 @@ final class StreamCarrier implements StreamTransport, Owner, Distant, Runnable {
     }
 
     private int tryWrite(ByteBuffer buffer) throws IOException {
-        if (fd < 0 || closed || !loop.buffer.is(buffer)) {
+        if (fd < 0 || closed || !loop.buffer.owns(buffer)) {
             return stream.tryWrite(buffer);
         }
-        int sent = loop.buffer.send(fd);
+        int sent = loop.buffer.send(fd, buffer);
         if (drained != null && buffer.hasRemaining()) {
             drained.drained(Bits.WRITABLE);
         }
@@ -263,6 +263,18 @@ final class StreamCarrier implements StreamTransport, Owner, Distant, Runnable {
     }
 
     @Override
+    public void readNow() {
+        if (closed || connecting) {
+            return;
+        }
+        try {
+            read();
+        } catch (IOException e) {
+            fail(e);
+        }
+    }
+
+    @Override
     public void pause() {
         paused = true;
     }
@@ -291,8 +303,11 @@ final class StreamCarrier implements StreamTransport, Owner, Distant, Runnable {
     @Override
     public void reactorEnds() {
         if (!closed) {
-            handler.loopEnds();
-            close();
+            try {
+                handler.loopEnds();
+            } finally {
+                close();
+            }
         }
     }
 

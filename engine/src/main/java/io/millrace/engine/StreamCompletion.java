@@ -259,6 +259,11 @@ abstract sealed class StreamCompletion implements CompletionDescriptor, Owner {
     }
 
     @Override
+    public boolean isOf(Reactor other) {
+        return reactor == other;
+    }
+
+    @Override
     public void reactorEnds() {
         close();
     }

@@ -110,33 +110,37 @@ final class FdBytes implements ByteTransport {
     }
 
     private int readDirect(ByteBuffer into) throws IOException {
-        CallState state = CallState.current();
-        BufferAddress address = state.address(into, lastRead);
-        if (address != lastRead) {
-            lastRead = address;
-        }
-        if (!address.isLasting()) {
-            into.get(into.position()); // A buffer that this thread may not use throws before bytes are taken for it.
-            return readCopied(into);
-        }
-        try {
-            // Each read once: were they changed meanwhile, the bytes would still lie within the buffer.
-            int position = into.position();
-            int asked = Math.max(into.limit() - position, 0);
-            return asked == 0 ? 0 : settle(receive(state, address.at(position), asked), asked, Bits.READABLE);
-        } finally {
-            Reference.reachabilityFence(into);
+        try (CallState state = CallState.borrow()) {
+            BufferAddress address = state.address(into, lastRead);
+            if (address != lastRead) {
+                lastRead = address;
+            }
+            if (!address.isLasting()) {
+                into.get(
+                        into.position()); // A buffer that this thread may not use throws before bytes are taken for it.
+                return readCopied(into);
+            }
+            try {
+                // Each read once: were they changed meanwhile, the bytes would still lie within the buffer.
+                int position = into.position();
+                int asked = Math.max(into.limit() - position, 0);
+                return asked == 0 ? 0 : settle(receive(state, address.at(position), asked), asked, Bits.READABLE);
+            } finally {
+                Reference.reachabilityFence(into);
+            }
         }
     }
 
     private int readCopied(ByteBuffer into) throws IOException {
         int asked = Math.min(into.remaining(), Scratch.MAX_BYTES);
-        Scratch scratch = Scratch.current(asked);
-        int moved = settle(receive(CallState.current(), scratch.address(), asked), asked, Bits.READABLE);
-        if (moved > 0) {
-            scratch.give(into, into.position(), moved);
+        try (Scratch scratch = Scratch.borrow(asked);
+                CallState state = CallState.borrow()) {
+            int moved = settle(receive(state, scratch.address(), asked), asked, Bits.READABLE);
+            if (moved > 0) {
+                scratch.give(into, into.position(), moved);
+            }
+            return moved;
         }
-        return moved;
     }
 
     @Override
@@ -157,28 +161,31 @@ final class FdBytes implements ByteTransport {
     }
 
     private int writeDirect(ByteBuffer from) throws IOException {
-        CallState state = CallState.current();
-        BufferAddress address = state.address(from, lastWritten);
-        if (address != lastWritten) {
-            lastWritten = address;
-        }
-        if (!address.isLasting()) {
-            return writeCopied(from);
-        }
-        try {
-            int position = from.position();
-            int asked = Math.max(from.limit() - position, 0);
-            return asked == 0 ? 0 : settle(send(state, address.at(position), asked), asked, Bits.WRITABLE);
-        } finally {
-            Reference.reachabilityFence(from);
+        try (CallState state = CallState.borrow()) {
+            BufferAddress address = state.address(from, lastWritten);
+            if (address != lastWritten) {
+                lastWritten = address;
+            }
+            if (!address.isLasting()) {
+                return writeCopied(from);
+            }
+            try {
+                int position = from.position();
+                int asked = Math.max(from.limit() - position, 0);
+                return asked == 0 ? 0 : settle(send(state, address.at(position), asked), asked, Bits.WRITABLE);
+            } finally {
+                Reference.reachabilityFence(from);
+            }
         }
     }
 
     private int writeCopied(ByteBuffer from) throws IOException {
         int asked = Math.min(from.remaining(), Scratch.MAX_BYTES);
-        Scratch scratch = Scratch.current(asked);
-        scratch.take(from, from.position(), asked);
-        return settle(send(CallState.current(), scratch.address(), asked), asked, Bits.WRITABLE);
+        try (Scratch scratch = Scratch.borrow(asked);
+                CallState state = CallState.borrow()) {
+            scratch.take(from, from.position(), asked);
+            return settle(send(state, scratch.address(), asked), asked, Bits.WRITABLE);
+        }
     }
 
     private long receive(CallState state, long address, int bytes) {
@@ -213,27 +220,26 @@ final class FdBytes implements ByteTransport {
     @Override
     public int read(ByteBuffer[] into, int offset, int length) throws IOException {
         int fd = use();
-        Iovecs iovecs = Iovecs.current();
-        try {
+        try (Iovecs iovecs = Iovecs.borrow()) {
             int asked = iovecs.forReading(into, offset, length);
             if (asked == 0) {
                 return 0;
             }
-            CallState state = CallState.current();
-            long result;
-            do {
-                result = switch (kind) {
-                    case SOCKET -> Sockets.receive(state, fd, iovecs);
-                    case PIPE -> Pipes.read(state, fd, iovecs);
-                    case FOREIGN_SOCKET -> Fds.receiveNow(state, fd, iovecs);
-                    case GUARDED, GUARDED_PIPE, GUARDED_TERMINAL -> Fds.readIfReady(state, fd, iovecs);
-                };
-            } while (result == EINTR);
-            int moved = settle(result, asked, Bits.READABLE);
-            iovecs.settleRead(moved);
-            return moved;
+            try (CallState state = CallState.borrow()) {
+                long result;
+                do {
+                    result = switch (kind) {
+                        case SOCKET -> Sockets.receive(state, fd, iovecs);
+                        case PIPE -> Pipes.read(state, fd, iovecs);
+                        case FOREIGN_SOCKET -> Fds.receiveNow(state, fd, iovecs);
+                        case GUARDED, GUARDED_PIPE, GUARDED_TERMINAL -> Fds.readIfReady(state, fd, iovecs);
+                    };
+                } while (result == EINTR);
+                int moved = settle(result, asked, Bits.READABLE);
+                iovecs.settleRead(moved);
+                return moved;
+            }
         } finally {
-            iovecs.release();
             descriptor.release();
         }
     }
@@ -241,27 +247,26 @@ final class FdBytes implements ByteTransport {
     @Override
     public int write(ByteBuffer[] from, int offset, int length) throws IOException {
         int fd = use();
-        Iovecs iovecs = Iovecs.current();
-        try {
+        try (Iovecs iovecs = Iovecs.borrow()) {
             int asked = iovecs.forWriting(from, offset, length, kind.mostWritten);
             if (asked == 0) {
                 return 0;
             }
-            CallState state = CallState.current();
-            long result;
-            do {
-                result = switch (kind) {
-                    case SOCKET -> Sockets.send(state, fd, iovecs);
-                    case PIPE -> Pipes.write(state, fd, iovecs);
-                    case FOREIGN_SOCKET -> Fds.sendNow(state, fd, iovecs);
-                    case GUARDED, GUARDED_PIPE, GUARDED_TERMINAL -> Fds.writeIfReady(state, fd, iovecs);
-                };
-            } while (result == EINTR);
-            int moved = settle(result, asked, Bits.WRITABLE);
-            iovecs.settleWrite(moved);
-            return moved;
+            try (CallState state = CallState.borrow()) {
+                long result;
+                do {
+                    result = switch (kind) {
+                        case SOCKET -> Sockets.send(state, fd, iovecs);
+                        case PIPE -> Pipes.write(state, fd, iovecs);
+                        case FOREIGN_SOCKET -> Fds.sendNow(state, fd, iovecs);
+                        case GUARDED, GUARDED_PIPE, GUARDED_TERMINAL -> Fds.writeIfReady(state, fd, iovecs);
+                    };
+                } while (result == EINTR);
+                int moved = settle(result, asked, Bits.WRITABLE);
+                iovecs.settleWrite(moved);
+                return moved;
+            }
         } finally {
-            iovecs.release();
             descriptor.release();
         }
     }
@@ -278,12 +283,14 @@ final class FdBytes implements ByteTransport {
                 return settle(receive(fd, into, asked), asked, Bits.READABLE);
             }
             int asked = (int) Math.min(into.byteSize(), Scratch.MAX_BYTES);
-            Scratch scratch = Scratch.current(asked);
-            int moved = settle(receive(CallState.current(), scratch.address(), asked), asked, Bits.READABLE);
-            if (moved > 0) {
-                scratch.give(into, moved);
+            try (Scratch scratch = Scratch.borrow(asked);
+                    CallState state = CallState.borrow()) {
+                int moved = settle(receive(state, scratch.address(), asked), asked, Bits.READABLE);
+                if (moved > 0) {
+                    scratch.give(into, moved);
+                }
+                return moved;
             }
-            return moved;
         } finally {
             descriptor.release();
         }
@@ -301,41 +308,45 @@ final class FdBytes implements ByteTransport {
                 return settle(send(fd, from, asked), asked, Bits.WRITABLE);
             }
             int asked = (int) Math.min(from.byteSize(), Scratch.MAX_BYTES);
-            Scratch scratch = Scratch.current(asked);
-            scratch.take(from, asked);
-            return settle(send(CallState.current(), scratch.address(), asked), asked, Bits.WRITABLE);
+            try (Scratch scratch = Scratch.borrow(asked);
+                    CallState state = CallState.borrow()) {
+                scratch.take(from, asked);
+                return settle(send(state, scratch.address(), asked), asked, Bits.WRITABLE);
+            }
         } finally {
             descriptor.release();
         }
     }
 
     private long receive(int fd, MemorySegment into, int bytes) {
-        CallState state = CallState.current();
-        long result;
-        do {
-            result = switch (kind) {
-                case SOCKET -> Sockets.receive(state, fd, into, bytes);
-                case PIPE -> Pipes.read(state, fd, into, bytes);
-                case FOREIGN_SOCKET -> Fds.receiveNow(state, fd, into, bytes);
-                case GUARDED, GUARDED_PIPE, GUARDED_TERMINAL -> Fds.readIfReady(state, fd, into, bytes);
-            };
-        } while (result == EINTR);
-        return result;
+        try (CallState state = CallState.borrow()) {
+            long result;
+            do {
+                result = switch (kind) {
+                    case SOCKET -> Sockets.receive(state, fd, into, bytes);
+                    case PIPE -> Pipes.read(state, fd, into, bytes);
+                    case FOREIGN_SOCKET -> Fds.receiveNow(state, fd, into, bytes);
+                    case GUARDED, GUARDED_PIPE, GUARDED_TERMINAL -> Fds.readIfReady(state, fd, into, bytes);
+                };
+            } while (result == EINTR);
+            return result;
+        }
     }
 
     private long send(int fd, MemorySegment from, int bytes) {
-        CallState state = CallState.current();
-        long result;
-        do {
-            result = switch (kind) {
-                case SOCKET -> Sockets.send(state, fd, from, bytes);
-                case PIPE -> Pipes.write(state, fd, from, bytes);
-                case FOREIGN_SOCKET -> Fds.sendNow(state, fd, from, bytes);
-                case GUARDED, GUARDED_PIPE, GUARDED_TERMINAL ->
-                    Fds.writeIfReady(state, fd, from, Math.min(bytes, kind.mostWritten));
-            };
-        } while (result == EINTR);
-        return result;
+        try (CallState state = CallState.borrow()) {
+            long result;
+            do {
+                result = switch (kind) {
+                    case SOCKET -> Sockets.send(state, fd, from, bytes);
+                    case PIPE -> Pipes.write(state, fd, from, bytes);
+                    case FOREIGN_SOCKET -> Fds.sendNow(state, fd, from, bytes);
+                    case GUARDED, GUARDED_PIPE, GUARDED_TERMINAL ->
+                        Fds.writeIfReady(state, fd, from, Math.min(bytes, kind.mostWritten));
+                };
+            } while (result == EINTR);
+            return result;
+        }
     }
 
     /**

@@ -57,10 +57,11 @@ final class FdFile implements FileTransport {
                 into.get(
                         into.position()); // A buffer that this thread may not use throws before bytes are taken for it.
                 int asked = Math.min(into.remaining(), Scratch.MAX_BYTES);
-                Scratch scratch = Scratch.current(asked);
-                moved = checkRead(fd, load(fd, scratch.address(), asked, position));
-                if (moved > 0) {
-                    scratch.give(into, into.position(), moved);
+                try (Scratch scratch = Scratch.borrow(asked)) {
+                    moved = checkRead(fd, load(fd, scratch.address(), asked, position));
+                    if (moved > 0) {
+                        scratch.give(into, into.position(), moved);
+                    }
                 }
             }
             if (moved > 0) {
@@ -87,9 +88,10 @@ final class FdFile implements FileTransport {
                 moved = store(fd, address + at, Math.max(from.limit() - at, 0), position);
             } else {
                 int asked = Math.min(from.remaining(), Scratch.MAX_BYTES);
-                Scratch scratch = Scratch.current(asked);
-                scratch.take(from, from.position(), asked);
-                moved = store(fd, scratch.address(), asked, position);
+                try (Scratch scratch = Scratch.borrow(asked)) {
+                    scratch.take(from, from.position(), asked);
+                    moved = store(fd, scratch.address(), asked, position);
+                }
             }
             int written = checkWritten(fd, moved);
             from.position(from.position() + written);
@@ -111,12 +113,13 @@ final class FdFile implements FileTransport {
                 return checkRead(fd, load(fd, into, (int) Math.min(into.byteSize(), Iovecs.MAX_BYTES), position));
             }
             int asked = (int) Math.min(into.byteSize(), Scratch.MAX_BYTES);
-            Scratch scratch = Scratch.current(asked);
-            int moved = checkRead(fd, load(fd, scratch.address(), asked, position));
-            if (moved > 0) {
-                scratch.give(into, moved);
+            try (Scratch scratch = Scratch.borrow(asked)) {
+                int moved = checkRead(fd, load(fd, scratch.address(), asked, position));
+                if (moved > 0) {
+                    scratch.give(into, moved);
+                }
+                return moved;
             }
-            return moved;
         } finally {
             descriptor.release();
         }
@@ -133,9 +136,10 @@ final class FdFile implements FileTransport {
                 return checkWritten(fd, store(fd, from, (int) Math.min(from.byteSize(), Iovecs.MAX_BYTES), position));
             }
             int asked = (int) Math.min(from.byteSize(), Scratch.MAX_BYTES);
-            Scratch scratch = Scratch.current(asked);
-            scratch.take(from, asked);
-            return checkWritten(fd, store(fd, scratch.address(), asked, position));
+            try (Scratch scratch = Scratch.borrow(asked)) {
+                scratch.take(from, asked);
+                return checkWritten(fd, store(fd, scratch.address(), asked, position));
+            }
         } finally {
             descriptor.release();
         }
@@ -160,47 +164,51 @@ final class FdFile implements FileTransport {
     }
 
     private static long load(int fd, long address, int bytes, long position) {
-        CallState state = CallState.current();
-        long result;
-        do {
-            result = position == NEXT
-                    ? Pipes.read(state, fd, address, bytes)
-                    : Files.read(state, fd, address, bytes, position);
-        } while (result == EINTR);
-        return result;
+        try (CallState state = CallState.borrow()) {
+            long result;
+            do {
+                result = position == NEXT
+                        ? Pipes.read(state, fd, address, bytes)
+                        : Files.read(state, fd, address, bytes, position);
+            } while (result == EINTR);
+            return result;
+        }
     }
 
     private static long store(int fd, long address, int bytes, long position) {
-        CallState state = CallState.current();
-        long result;
-        do {
-            result = position == NEXT
-                    ? Pipes.write(state, fd, address, bytes)
-                    : Files.write(state, fd, address, bytes, position);
-        } while (result == EINTR);
-        return result;
+        try (CallState state = CallState.borrow()) {
+            long result;
+            do {
+                result = position == NEXT
+                        ? Pipes.write(state, fd, address, bytes)
+                        : Files.write(state, fd, address, bytes, position);
+            } while (result == EINTR);
+            return result;
+        }
     }
 
     private static long load(int fd, MemorySegment into, int bytes, long position) {
-        CallState state = CallState.current();
-        long result;
-        do {
-            result = position == NEXT
-                    ? Pipes.read(state, fd, into, bytes)
-                    : Files.read(state, fd, into, bytes, position);
-        } while (result == EINTR);
-        return result;
+        try (CallState state = CallState.borrow()) {
+            long result;
+            do {
+                result = position == NEXT
+                        ? Pipes.read(state, fd, into, bytes)
+                        : Files.read(state, fd, into, bytes, position);
+            } while (result == EINTR);
+            return result;
+        }
     }
 
     private static long store(int fd, MemorySegment from, int bytes, long position) {
-        CallState state = CallState.current();
-        long result;
-        do {
-            result = position == NEXT
-                    ? Pipes.write(state, fd, from, bytes)
-                    : Files.write(state, fd, from, bytes, position);
-        } while (result == EINTR);
-        return result;
+        try (CallState state = CallState.borrow()) {
+            long result;
+            do {
+                result = position == NEXT
+                        ? Pipes.write(state, fd, from, bytes)
+                        : Files.write(state, fd, from, bytes, position);
+            } while (result == EINTR);
+            return result;
+        }
     }
 
     private static int checkWritten(int fd, long result) throws ErrnoException {
@@ -241,12 +249,13 @@ final class FdFile implements FileTransport {
     long sendTo(int socket, long position, long bytes) throws ClosedChannelException {
         int fd = use();
         try {
-            CallState state = CallState.current();
-            long result;
-            do {
-                result = Files.send(state, socket, fd, position, bytes);
-            } while (result == EINTR);
-            return result;
+            try (CallState state = CallState.borrow()) {
+                long result;
+                do {
+                    result = Files.send(state, socket, fd, position, bytes);
+                } while (result == EINTR);
+                return result;
+            }
         } finally {
             descriptor.release();
         }

@@ -5,7 +5,6 @@ import io.millrace.sys.Descriptor;
 import io.millrace.sys.Errno;
 import io.millrace.sys.ErrnoException;
 import io.millrace.sys.Files;
-import io.millrace.sys.Inotify;
 import io.millrace.sys.Os;
 import io.millrace.sys.Pipes;
 import io.millrace.sys.Sockets;
@@ -98,7 +97,7 @@ final class FdSources implements Sources {
             return NioSources.watchService();
         }
         try {
-            return new FileWatch(new FdWatch(Inotify.open()));
+            return new FileWatch(FdWatch.open());
         } catch (ErrnoException e) {
             throw Failures.tooManyWatches(e);
         }

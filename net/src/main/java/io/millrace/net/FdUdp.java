@@ -80,9 +80,10 @@ final class FdUdp implements UdpTransport {
             if (address != null && address.isLasting()) {
                 sent = send(fd, address.at(position), bytes, to);
             } else {
-                Scratch scratch = Scratch.current(requireShort(bytes));
-                scratch.take(from, position, bytes);
-                sent = send(fd, scratch.address(), bytes, to);
+                try (Scratch scratch = Scratch.borrow(requireShort(bytes))) {
+                    scratch.take(from, position, bytes);
+                    sent = send(fd, scratch.address(), bytes, to);
+                }
             }
             if (sent > 0) {
                 from.position(from.position() + sent);
@@ -99,23 +100,25 @@ final class FdUdp implements UdpTransport {
         int fd = use();
         try {
             int bytes = requireShort(from.byteSize());
-            Scratch scratch = Scratch.current(bytes);
-            scratch.take(from, bytes);
-            return send(fd, scratch.address(), bytes, to);
+            try (Scratch scratch = Scratch.borrow(bytes)) {
+                scratch.take(from, bytes);
+                return send(fd, scratch.address(), bytes, to);
+            }
         } finally {
             descriptor.release();
         }
     }
 
     private int send(int fd, long address, int bytes, @Nullable InetSocketAddress to) throws IOException {
-        CallState state = CallState.current();
-        long result;
-        do {
-            result = to == null
-                    ? Sockets.send(state, fd, address, bytes)
-                    : Datagrams.send(state, fd, address, bytes, target, to);
-        } while (result == EINTR);
-        return result >= 0 ? (int) result : failed(to == null ? "send" : "sendto", result, Bits.WRITABLE);
+        try (CallState state = CallState.borrow()) {
+            long result;
+            do {
+                result = to == null
+                        ? Sockets.send(state, fd, address, bytes)
+                        : Datagrams.send(state, fd, address, bytes, target, to);
+            } while (result == EINTR);
+            return result >= 0 ? (int) result : failed(to == null ? "send" : "sendto", result, Bits.WRITABLE);
+        }
     }
 
     @Override
@@ -134,10 +137,11 @@ final class FdUdp implements UdpTransport {
                     // for it.
                 }
                 int room = Math.min(into.remaining(), Scratch.MAX_BYTES);
-                Scratch scratch = Scratch.current(room);
-                received = receive(fd, scratch.address(), room);
-                if (received > 0) {
-                    scratch.give(into, into.position(), received);
+                try (Scratch scratch = Scratch.borrow(room)) {
+                    received = receive(fd, scratch.address(), room);
+                    if (received > 0) {
+                        scratch.give(into, into.position(), received);
+                    }
                 }
             }
             if (received > 0) {
@@ -156,28 +160,30 @@ final class FdUdp implements UdpTransport {
         try {
             Scratch.requireUsable(into);
             int room = (int) Math.min(into.byteSize(), Scratch.MAX_BYTES);
-            Scratch scratch = Scratch.current(room);
-            int received = receive(fd, scratch.address(), room);
-            if (received > 0) {
-                scratch.give(into, received);
+            try (Scratch scratch = Scratch.borrow(room)) {
+                int received = receive(fd, scratch.address(), room);
+                if (received > 0) {
+                    scratch.give(into, received);
+                }
+                return received;
             }
-            return received;
         } finally {
             descriptor.release();
         }
     }
 
     private int receive(int fd, long address, int room) throws IOException {
-        CallState state = CallState.current();
-        long result;
-        do {
-            result = Datagrams.receive(state, fd, address, room, sender);
-        } while (result == EINTR);
-        if (result < 0) {
-            return failed("recvmsg", result, Bits.READABLE);
+        try (CallState state = CallState.borrow()) {
+            long result;
+            do {
+                result = Datagrams.receive(state, fd, address, room, sender);
+            } while (result == EINTR);
+            if (result < 0) {
+                return failed("recvmsg", result, Bits.READABLE);
+            }
+            truncated = (result & Datagrams.TRUNCATED) != 0;
+            return (int) result;
         }
-        truncated = (result & Datagrams.TRUNCATED) != 0;
-        return (int) result;
     }
 
     /** Would-block, of which the handle is told; or the exception. Nothing else drains a socket of datagrams. */

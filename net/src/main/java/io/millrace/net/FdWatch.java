@@ -7,6 +7,7 @@ import io.millrace.sys.Bits;
 import io.millrace.sys.Descriptor;
 import io.millrace.sys.Errno;
 import io.millrace.sys.ErrnoException;
+import io.millrace.sys.HeldInput;
 import io.millrace.sys.Inotify;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
@@ -42,15 +43,33 @@ final class FdWatch implements WatchTransport {
 
     private final Inotify inotify;
     private final Descriptor descriptor;
+    /** Readable while inotify is, or while changes are in here that nobody has taken. */
+    private final HeldInput input;
+
     private final OsHandle handle;
     private final Map<Integer, List<WatchedPath>> byWatch = new HashMap<>();
     private final ArrayDeque<FileEvent> translated = new ArrayDeque<>();
     private @Nullable Departure departure;
 
-    FdWatch(Inotify inotify) {
+    private FdWatch(Inotify inotify, HeldInput input) {
         this.inotify = inotify;
         this.descriptor = inotify.descriptor();
-        this.handle = new OsHandle(descriptor);
+        this.input = input;
+        this.handle = new OsHandle(input.descriptor());
+    }
+
+    static FdWatch open() throws ErrnoException {
+        Inotify inotify = Inotify.open();
+        boolean done = false;
+        try {
+            FdWatch watch = new FdWatch(inotify, HeldInput.over(inotify.descriptor()));
+            done = true;
+            return watch;
+        } finally {
+            if (!done) {
+                inotify.descriptor().close();
+            }
+        }
     }
 
     @Override
@@ -139,11 +158,13 @@ final class FdWatch implements WatchTransport {
                 } else if (departure != null) {
                     depart();
                 } else {
+                    input.hold(false);
                     handle.drained(Bits.READABLE);
                     return null;
                 }
                 next = translated.poll();
             }
+            input.hold(!translated.isEmpty() || departure != null || inotify.hasRead());
             return next;
         } finally {
             descriptor.release();
@@ -264,6 +285,11 @@ final class FdWatch implements WatchTransport {
     @Override
     public void close() {
         handle.close();
+        descriptor.close();
+        synchronized (this) {
+            // After a call that is under way; a later one finds the descriptor closed.
+            input.close();
+        }
     }
 
     @Override

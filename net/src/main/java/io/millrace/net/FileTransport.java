@@ -38,13 +38,14 @@ sealed interface FileTransport permits FdFile, NioFile {
      */
     static long copy(FileTransport from, long position, long count, ByteTransport to) throws IOException {
         int asked = (int) Math.min(count, Scratch.MAX_BYTES);
-        Scratch scratch = Scratch.current(asked);
-        try {
-            ByteBuffer view = scratch.view(asked);
-            int read = from.read(view, position);
-            return read == Io.EOF ? Io.EOF : to.write(view.flip());
-        } finally {
-            scratch.clearView();
+        try (Scratch scratch = Scratch.borrow(asked)) {
+            try {
+                ByteBuffer view = scratch.view(asked);
+                int read = from.read(view, position);
+                return read == Io.EOF ? Io.EOF : to.write(view.flip());
+            } finally {
+                scratch.clearView();
+            }
         }
     }
 }

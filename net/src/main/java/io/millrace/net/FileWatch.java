@@ -30,8 +30,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Hints, not a journal.</b> Several changes may be one event, and the file may have changed again when the event is read. When more
  * happens than the system keeps, {@link Kind#OVERFLOW} says so.
  *
- * <p><b>Edges.</b> Whatever the trigger, {@link #poll} until null: several changes are read from the system at once, and those
- * that wait inside this object are not reported again.
+ * <p><b>Edges.</b> After an {@link io.millrace.poll.Trigger#EDGE} event {@link #poll} until null: one edge may stand for several changes.
  *
  * <p><b>Threads.</b> Any thread may call. A call that reads or changes the list of paths may wait for another one, never for a change.
  *

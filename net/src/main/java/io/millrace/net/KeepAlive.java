@@ -1,5 +1,6 @@
 package io.millrace.net;
 
+import io.millrace.poll.internal.Durations;
 import java.time.Duration;
 
 /**
@@ -22,8 +23,8 @@ public record KeepAlive(Duration idle, Duration interval, int count) {
      * @throws IllegalArgumentException if a value is out of the range that every system knows
      */
     public KeepAlive {
-        idle = Duration.ofSeconds(Seconds.ceil(idle, "idle", 1, MAX_SECONDS));
-        interval = Duration.ofSeconds(Seconds.ceil(interval, "interval", 1, MAX_SECONDS));
+        idle = Duration.ofSeconds(Durations.wholeSeconds(idle, "idle", 1, MAX_SECONDS));
+        interval = Duration.ofSeconds(Durations.wholeSeconds(interval, "interval", 1, MAX_SECONDS));
         if (count < 1 || count > MAX_COUNT) {
             throw new IllegalArgumentException("count is from 1 to " + MAX_COUNT + ", not " + count);
         }

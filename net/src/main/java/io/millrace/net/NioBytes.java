@@ -127,15 +127,16 @@ final class NioBytes implements ByteTransport {
             return read(view(into));
         }
         int asked = (int) Math.min(into.byteSize(), Scratch.MAX_BYTES);
-        Scratch scratch = Scratch.current(asked);
-        try {
-            int moved = read(scratch.view(asked));
-            if (moved > 0) {
-                scratch.give(into, moved);
+        try (Scratch scratch = Scratch.borrow(asked)) {
+            try {
+                int moved = read(scratch.view(asked));
+                if (moved > 0) {
+                    scratch.give(into, moved);
+                }
+                return moved;
+            } finally {
+                scratch.clearView();
             }
-            return moved;
-        } finally {
-            scratch.clearView();
         }
     }
 
@@ -149,12 +150,13 @@ final class NioBytes implements ByteTransport {
             return write(view(from));
         }
         int asked = (int) Math.min(from.byteSize(), Scratch.MAX_BYTES);
-        Scratch scratch = Scratch.current(asked);
-        scratch.take(from, asked);
-        try {
-            return write(scratch.view(asked));
-        } finally {
-            scratch.clearView();
+        try (Scratch scratch = Scratch.borrow(asked)) {
+            scratch.take(from, asked);
+            try {
+                return write(scratch.view(asked));
+            } finally {
+                scratch.clearView();
+            }
         }
     }
 

@@ -75,15 +75,16 @@ final class NioFile implements FileTransport {
             return read(NioBytes.view(into), position);
         }
         int asked = (int) Math.min(into.byteSize(), Scratch.MAX_BYTES);
-        Scratch scratch = Scratch.current(asked);
-        try {
-            int moved = read(scratch.view(asked), position);
-            if (moved > 0) {
-                scratch.give(into, moved);
+        try (Scratch scratch = Scratch.borrow(asked)) {
+            try {
+                int moved = read(scratch.view(asked), position);
+                if (moved > 0) {
+                    scratch.give(into, moved);
+                }
+                return moved;
+            } finally {
+                scratch.clearView();
             }
-            return moved;
-        } finally {
-            scratch.clearView();
         }
     }
 
@@ -93,12 +94,13 @@ final class NioFile implements FileTransport {
             return write(NioBytes.view(from), position);
         }
         int asked = (int) Math.min(from.byteSize(), Scratch.MAX_BYTES);
-        Scratch scratch = Scratch.current(asked);
-        scratch.take(from, asked);
-        try {
-            return write(scratch.view(asked), position);
-        } finally {
-            scratch.clearView();
+        try (Scratch scratch = Scratch.borrow(asked)) {
+            scratch.take(from, asked);
+            try {
+                return write(scratch.view(asked), position);
+            } finally {
+                scratch.clearView();
+            }
         }
     }
 

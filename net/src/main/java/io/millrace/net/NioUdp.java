@@ -80,12 +80,13 @@ final class NioUdp implements UdpTransport {
             throw Failures.tooLong(from.byteSize());
         }
         int bytes = (int) from.byteSize();
-        Scratch scratch = Scratch.current(bytes);
-        scratch.take(from, bytes);
-        try {
-            return send(scratch.view(bytes), to);
-        } finally {
-            scratch.clearView();
+        try (Scratch scratch = Scratch.borrow(bytes)) {
+            scratch.take(from, bytes);
+            try {
+                return send(scratch.view(bytes), to);
+            } finally {
+                scratch.clearView();
+            }
         }
     }
 
@@ -94,24 +95,26 @@ final class NioUdp implements UdpTransport {
         if (into.isDirect() && into.hasRemaining()) {
             into.get(into.position()); // A buffer that this thread may not use throws before bytes are taken for it.
         }
-        Scratch scratch = Scratch.current(Scratch.MAX_BYTES);
-        int received = receive(scratch, into.remaining());
-        if (received > 0) {
-            scratch.give(into, into.position(), received);
-            into.position(into.position() + received);
+        try (Scratch scratch = Scratch.borrow(Scratch.MAX_BYTES)) {
+            int received = receive(scratch, into.remaining());
+            if (received > 0) {
+                scratch.give(into, into.position(), received);
+                into.position(into.position() + received);
+            }
+            return received;
         }
-        return received;
     }
 
     @Override
     public int receive(MemorySegment into) throws IOException {
         Scratch.requireUsable(into);
-        Scratch scratch = Scratch.current(Scratch.MAX_BYTES);
-        int received = receive(scratch, into.byteSize());
-        if (received > 0) {
-            scratch.give(into, received);
+        try (Scratch scratch = Scratch.borrow(Scratch.MAX_BYTES)) {
+            int received = receive(scratch, into.byteSize());
+            if (received > 0) {
+                scratch.give(into, received);
+            }
+            return received;
         }
-        return received;
     }
 
     /** Receives a whole datagram, and tells how much of it there is room for. */

@@ -30,13 +30,19 @@ final class NioWatch implements WatchTransport {
     private static final int CAPACITY = 16_384;
 
     private final WatchService service;
-    private final Channel<FileEvent> events = Channel.bounded(CAPACITY);
+    private final Channel<FileEvent> events;
     private final AtomicBoolean overflowed = new AtomicBoolean();
     private final Map<WatchKey, List<WatchedPath>> byKey = new HashMap<>();
     private volatile boolean closed;
 
     NioWatch(WatchService service) {
+        this(service, CAPACITY);
+    }
+
+    /** With room for so many changes that nobody has taken. */
+    NioWatch(WatchService service, int capacity) {
         this.service = service;
+        this.events = Channel.bounded(capacity);
     }
 
     void start() {
@@ -84,8 +90,24 @@ final class NioWatch implements WatchTransport {
 
     private void send(FileEvent event) {
         if (events.send(event) instanceof SendResult.Full) {
-            overflowed.set(true);
+            tellOfOverflow();
         }
+    }
+
+    /**
+     * That something was lost is an event itself, so that the channel is readable for it. If there is no room, whoever takes the next event makes some, and
+     * sends it: the flag was set before the channel was found full, so a taker that comes later sees it.
+     */
+    private void tellOfOverflow() {
+        overflowed.set(true);
+        if (events.send(FileEvent.overflow()).isSent()) {
+            overflowed.set(false);
+        }
+    }
+
+    /** Whether changes were lost and nobody was told yet. */
+    boolean isOverflowed() {
+        return overflowed.get();
     }
 
     private void ended(WatchKey key) {
@@ -161,7 +183,10 @@ final class NioWatch implements WatchTransport {
     public @Nullable FileEvent poll() throws IOException {
         requireOpen();
         FileEvent next = events.poll();
-        return next == null && overflowed.getAndSet(false) ? FileEvent.overflow() : next;
+        if (next != null && overflowed.get()) {
+            tellOfOverflow();
+        }
+        return next;
     }
 
     private void requireOpen() throws ClosedChannelException {

@@ -1,6 +1,7 @@
 package io.millrace.net;
 
 import io.millrace.poll.Handle;
+import io.millrace.poll.internal.Durations;
 import io.millrace.poll.internal.Leak;
 import io.millrace.sys.SocketSetting;
 import java.io.IOException;
@@ -257,7 +258,7 @@ public final class TcpStream implements ByteStream {
      * @throws IllegalArgumentException if the time is negative or above 65,535 seconds
      */
     public void setLinger(@Nullable Duration time) throws IOException {
-        set(SocketSetting.LINGER, time == null ? -1 : Seconds.ceil(time, "linger", 0, MAX_LINGER_SECONDS));
+        set(SocketSetting.LINGER, time == null ? -1 : Durations.wholeSeconds(time, "linger", 0, MAX_LINGER_SECONDS));
     }
 
     /**

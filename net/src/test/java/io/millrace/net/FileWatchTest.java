@@ -14,6 +14,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -72,6 +73,48 @@ class FileWatchTest {
         shell("rm " + file);
         assertThat(nextOther(Kind.MODIFIED)).isEqualTo(FileEvent.of(Kind.DELETED, file));
         assertQuiet();
+    }
+
+    @Test
+    @DisplayName("mio-7, mr-6: a LEVEL watch is reported while it holds changes that were read and not taken")
+    void aLevelWatchIsReportedWhileItHoldsChanges() throws Exception {
+        watch.watch(directory, Kind.CREATED);
+        rig.poll.register(watch, 1, Interest.READABLE, Trigger.LEVEL);
+        Set<FileEvent> expected = new HashSet<>();
+        for (String name : List.of("a", "b", "c", "d")) {
+            expected.add(FileEvent.of(Kind.CREATED, Files.createFile(directory.resolve(name))));
+        }
+
+        Set<FileEvent> seen = new HashSet<>();
+        while (seen.size() < expected.size()) {
+            assertThat(rig.reports(Rig.DEADLINE)).as("after " + seen).isTrue();
+            FileEvent event = watch.poll();
+            if (event != null) {
+                seen.add(event);
+            }
+        }
+        assertThat(seen).isEqualTo(expected);
+        assertThat(watch.poll()).isNull();
+        assertThat(rig.reports(Duration.ZERO)).as("nothing is left").isFalse();
+        rig.poll.deregister(watch);
+    }
+
+    @Test
+    @DisplayName("mio-8: a watch that holds changes is reported at once when it is registered, by every trigger")
+    void aWatchThatHoldsChangesIsReportedWhenRegistered() throws Exception {
+        watch.watch(directory, Kind.CREATED);
+        for (Trigger trigger : Trigger.values()) {
+            Files.createFile(directory.resolve(trigger + "1"));
+            Files.createFile(directory.resolve(trigger + "2"));
+            assertThat(next()).isNotNull();
+
+            rig.poll.register(watch, 1, Interest.READABLE, trigger);
+            assertThat(rig.reports(Rig.DEADLINE)).as(trigger.name()).isTrue();
+            rig.poll.reregister(watch, 1, Interest.READABLE, trigger);
+            assertThat(rig.reports(Rig.DEADLINE)).as(trigger.name()).isTrue();
+            assertThat(next()).isNotNull();
+            rig.poll.deregister(watch);
+        }
     }
 
     @Test

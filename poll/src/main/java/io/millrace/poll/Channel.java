@@ -89,7 +89,8 @@ public final class Channel<T> implements Source, AutoCloseable {
     }
 
     /**
-     * Sends a message; from any thread, never blocks.
+     * Sends a message; from any thread, never blocks. It is not counted as a {@link #sender()} is: if the last of those is closed at this moment, the message
+     * may come after {@link Received.Disconnected}.
      *
      * @param item not null
      * @return {@link SendResult.Sent}, or the message back with the reason

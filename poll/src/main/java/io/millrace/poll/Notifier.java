@@ -1,5 +1,6 @@
 package io.millrace.poll;
 
+import io.millrace.poll.internal.Durations;
 import io.millrace.poll.internal.OsHandle;
 import io.millrace.sys.WaitOne;
 import java.io.IOException;
@@ -22,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>No thread, no descriptor before it is needed.</b> The waiting thread asks the kernel itself. The poll is opened by the first wait; a thread that
  * only queues and runs events opens nothing.
+ *
+ * <p><b>Closed sources.</b> A source that is closed loses its handler: it is not called any more, not even for an event that is queued
+ * already, and not kept.
  *
  * <p><b>Threads.</b> {@link #doOneEvent} and {@link #serviceOne}: the owner. Everything else: any thread, also while the owner waits. Handlers and
  * events run without a lock.
@@ -64,6 +68,7 @@ public final class Notifier implements AutoCloseable {
 
     private static final ThreadLocal<Notifier> CURRENT = new ThreadLocal<>();
     private static final int EVENTS = 128;
+    private static final int FEW = 64;
 
     private final Thread owner = Thread.currentThread();
     private final EventQueue queue = new EventQueue();
@@ -76,6 +81,7 @@ public final class Notifier implements AutoCloseable {
     private final List<@Nullable Registered> byToken = new ArrayList<>();
     private final ArrayDeque<Integer> freeTokens = new ArrayDeque<>();
     private final Poll.Builder settings;
+    private int lookAgainAt = FEW;
     private @Nullable Poll poll;
     private boolean alerted;
     private volatile boolean closed;
@@ -137,11 +143,14 @@ public final class Notifier implements AutoCloseable {
         Objects.requireNonNull(handler, "handler");
         synchronized (lock) {
             requireOpen("set a handler");
+            if (poll == null) {
+                forgetClosed();
+            }
             Registered before = handlers.get(source);
             int token = before == null ? nextToken() : before.token;
             if (poll != null) {
                 if (before == null) {
-                    poll.register(source, token, interest, Trigger.LEVEL);
+                    poll.register(source, token, interest, Trigger.LEVEL, new Watched(this, source));
                 } else {
                     poll.reregister(source, token, interest, Trigger.LEVEL);
                 }
@@ -174,8 +183,47 @@ public final class Notifier implements AutoCloseable {
             if (poll != null && !closed) {
                 deregister(poll, registered);
             }
+            if (!registered.isQueued()) {
+                return;
+            }
         }
         queue.delete(task -> task instanceof Registered gone && gone.deleted);
+    }
+
+    /** Its handler is not called any more, and forgotten (end-7). */
+    private void sourceClosed(Source source) {
+        synchronized (lock) {
+            Registered registered = handlers.remove(source);
+            if (registered == null) {
+                return;
+            }
+            drop(registered);
+            if (!registered.isQueued()) {
+                return;
+            }
+        }
+        queue.delete(task -> task instanceof Registered gone && gone.deleted);
+    }
+
+    /** Before there is a poll, nobody tells of a close: looks at all handlers whenever their number has doubled. */
+    private void forgetClosed() {
+        if (handlers.size() < lookAgainAt) {
+            return;
+        }
+        for (Registered registered : List.copyOf(handlers.values())) {
+            if (isClosed(registered.source)) {
+                handlers.remove(registered.source);
+                drop(registered);
+            }
+        }
+        lookAgainAt = Math.max(FEW, 2 * handlers.size());
+    }
+
+    private static boolean isClosed(Source source) {
+        return switch (source.handle()) {
+            case OsHandle os -> os.isClosed();
+            case Registration registration -> registration.node.isClosed();
+        };
     }
 
     /** A source that its owner closes, maybe at this moment, is deregistered by that. */
@@ -313,7 +361,12 @@ public final class Notifier implements AutoCloseable {
         for (Registered registered : List.copyOf(handlers.values())) {
             boolean done = false;
             try {
-                with.register(registered.source, registered.token, registered.interest, Trigger.LEVEL);
+                with.register(
+                        registered.source,
+                        registered.token,
+                        registered.interest,
+                        Trigger.LEVEL,
+                        new Watched(this, registered.source));
                 done = true;
             } finally {
                 if (!done) {
@@ -405,6 +458,14 @@ public final class Notifier implements AutoCloseable {
         return "notifier of " + owner.getName() + ", " + queue.size() + " events queued" + (closed ? ", closed" : "");
     }
 
+    /** What the poll knows of a source: not the handler, which may be replaced. */
+    private record Watched(Notifier notifier, Source source) implements SourceOwner {
+        @Override
+        public void sourceClosed() {
+            notifier.sourceClosed(source);
+        }
+    }
+
     /** A handler, and at the same time its event in the queue: at most one, so readiness that comes meanwhile is merged. */
     private static final class Registered implements Task {
         final Notifier notifier;
@@ -432,8 +493,13 @@ public final class Notifier implements AutoCloseable {
             };
         }
 
+        /** Under the notifier's lock. */
+        boolean isQueued() {
+            return found.bits() != 0;
+        }
+
         void found(Readiness readiness, EventQueue queue) {
-            boolean queued = found.bits() != 0;
+            boolean queued = isQueued();
             found = found.and(readiness);
             if (!queued) {
                 queue.add(this, Position.TAIL);
@@ -447,7 +513,7 @@ public final class Notifier implements AutoCloseable {
                 readiness = found;
                 found = Readiness.NONE;
             }
-            if (!deleted) {
+            if (!deleted && !isClosed(source)) {
                 handler.ready(readiness);
             }
             return true;

@@ -1,5 +1,6 @@
 package io.millrace.poll;
 
+import io.millrace.poll.internal.Durations;
 import io.millrace.poll.internal.Leak;
 import io.millrace.poll.internal.LoopAccess;
 import io.millrace.poll.internal.TimerWheel;
@@ -145,6 +146,11 @@ public final class Poll implements AutoCloseable {
      */
     public void register(Source source, long token, Interest interest, Trigger trigger) {
         registry.register(source.handle(), Terms.of(token, interest, trigger), null);
+    }
+
+    /** As {@link #register(Source, long, Interest, Trigger)}, by somebody who wants to know when the source is closed. */
+    void register(Source source, long token, Interest interest, Trigger trigger, SourceOwner owner) {
+        registry.register(source.handle(), Terms.of(token, interest, trigger), owner);
     }
 
     /**
@@ -340,7 +346,8 @@ public final class Poll implements AutoCloseable {
             return NEVER;
         }
         long now = registry.clock.nanoTime();
-        if (delays.advance(now) > 0) {
+        // At most a step, like the timers: the rest in the next pass, which does not sleep before it.
+        if (delays.advance(now, Timer.STEP) > 0) {
             for (SoftNode node = delays.pollDue(); node != null; node = delays.pollDue()) {
                 node.wheelKey = -1;
                 scheduleDelay(node, now, true);
@@ -365,6 +372,17 @@ public final class Poll implements AutoCloseable {
         if (left >= 0) {
             node.wheelKey = delays.schedule(now, left, node);
         }
+        if (left < 0 || !node.markWheeled()) {
+            forgetDelay(node);
+        }
+    }
+
+    private void forgetDelay(SoftNode node) {
+        if (node.wheelKey >= 0) {
+            delays.cancel(node.wheelKey);
+            node.wheelKey = -1;
+        }
+        node.clearWheeled();
     }
 
     /** Hands out the queue's snapshot, as far as there is room; LEVEL nodes go behind what is pending, for the next poll. */
@@ -379,12 +397,14 @@ public final class Poll implements AutoCloseable {
             queue.take();
             // Off first, then look: see SoftNode.
             int word = node.takeQueued();
-            if (SoftNode.isClosed(word)) {
-                continue;
-            }
-            if (SoftNode.hasDelay(word)) {
+            if (SoftNode.hasDelay(word) && !SoftNode.isClosed(word)) {
                 scheduleDelay(node, registry.clock.nanoTime(), false);
                 word |= node.readiness(); // with what was due already
+            } else if (node.wheelKey >= 0) {
+                forgetDelay(node); // cancelled, by an immediate set or by its end
+            }
+            if (SoftNode.isClosed(word)) {
+                continue;
             }
             Terms terms = node.terms;
             if (terms == null || terms == node.spent || terms.visible(word & Bits.ALL) == 0) {

@@ -1,5 +1,6 @@
 package io.millrace.poll;
 
+import io.millrace.poll.internal.Durations;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -121,6 +122,7 @@ public final class Registration implements Source, Handle, AutoCloseable {
     @Override
     public void close() {
         if (node.close()) {
+            node.cancelDelays(); // also one that raced a deregister
             Registry at = registry;
             if (at != null) {
                 at.detach(node);

@@ -273,15 +273,21 @@ final class Registry {
 
     /** The source is being closed: ends its registration if there is one. */
     void detach(Node node) {
+        Object owner;
         control.lock();
         try {
             // Also of a poll that is being closed: the lock is what keeps its own release from being the last one, see
             // OsHandle.
-            if (node.terms != null) {
-                release(node);
+            if (node.terms == null) {
+                return;
             }
+            owner = node.owner;
+            release(node);
         } finally {
             control.unlock();
+        }
+        if (owner instanceof SourceOwner told) {
+            told.sourceClosed();
         }
     }
 

@@ -3,12 +3,13 @@ package io.millrace.poll;
 import io.millrace.sys.Bits;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A software source: one atomic word, and a link for the {@link ReadinessQueue}.
  *
- * <p>The word holds the readiness bits, the bits whose readiness is delayed, whether the node is QUEUED, and whether it is CLOSED.
+ * <p>The word holds the readiness bits, the bits whose readiness is delayed, whether the node is QUEUED, in the poll's wheel, and CLOSED.
  * Every operation on it is one atomic read-modify-write, and that is its linearization point (mio-13): the final state of
  * concurrent sets and unsets is what some order of them gives.
  *
@@ -34,6 +35,8 @@ final class SoftNode extends Node {
     static final int DELAYED = Bits.ALL << DELAYED_SHIFT;
     static final int QUEUED = 1 << 12;
     static final int CLOSED = 1 << 13;
+    /** The poll's wheel holds the node. */
+    static final int WHEELED = 1 << 14;
 
     private static final VarHandle WORD;
     private static final VarHandle QUEUE;
@@ -202,8 +205,41 @@ final class SoftNode extends Node {
         enqueue();
     }
 
+    /** Forgets every delay, and has the poll take the node out of its wheel: by the delay alone it would be kept until that is over (end-7). */
     void cancelDelays() {
-        WORD.getAndBitwiseAnd(this, ~DELAYED);
+        for (; ; ) {
+            int before = word;
+            boolean push = (before & (WHEELED | QUEUED)) == WHEELED && queue != null;
+            if (WORD.compareAndSet(this, before, before & ~DELAYED | (push ? QUEUED : 0))) {
+                if (push) {
+                    Objects.requireNonNull(queue).push(this);
+                }
+                return;
+            }
+        }
+    }
+
+    /**
+     * The poll has put the node into its wheel. Of this and a {@link #cancelDelays} one comes second: either it sees that nothing is delayed any
+     * more, or that one sees the node in the wheel.
+     *
+     * @return false if nothing is delayed any more; the poll takes it out again then
+     */
+    boolean markWheeled() {
+        for (; ; ) {
+            int before = word;
+            if ((before & DELAYED) == 0 || (before & CLOSED) != 0) {
+                return false;
+            }
+            if (WORD.compareAndSet(this, before, before | WHEELED)) {
+                return true;
+            }
+        }
+    }
+
+    /** The poll has taken the node out of its wheel. */
+    void clearWheeled() {
+        WORD.getAndBitwiseAnd(this, ~WHEELED);
     }
 
     static boolean hasDelay(int word) {

@@ -1,5 +1,6 @@
 package io.millrace.poll;
 
+import io.millrace.poll.internal.Durations;
 import io.millrace.poll.internal.TimerWheel;
 import io.millrace.sys.Bits;
 import java.time.Duration;
@@ -25,6 +26,8 @@ public final class Timer<T> implements Source, AutoCloseable {
     private static final Duration DEFAULT_TICK = Duration.ofMillis(100);
     private static final int DEFAULT_SLOTS = 256;
     private static final int DEFAULT_CAPACITY = 65_536;
+    /** How many timeouts a pass of the poll touches at most: about a millisecond of work. */
+    static final int STEP = 8_192;
 
     private final Clock clock;
     private final TimerWheel<T> wheel;
@@ -114,7 +117,10 @@ public final class Timer<T> implements Source, AutoCloseable {
      */
     public @Nullable T poll() {
         if (!wheel.hasDue()) {
-            wheel.advance(clock.nanoTime());
+            long now = clock.nanoTime();
+            do {
+                wheel.advance(now, STEP);
+            } while (!wheel.hasDue() && wheel.isBehind());
         }
         T value = wheel.pollDue();
         settle();
@@ -147,15 +153,15 @@ public final class Timer<T> implements Source, AutoCloseable {
         return clock;
     }
 
-    /** For the poll: moves what is due, and is readable if that was anything new. */
+    /** For the poll: moves what is due, or the first of it, and is readable if that was anything new. */
     void expire(long now) {
         int before = wheel.dueCount();
-        if (wheel.advance(now) > before) {
+        if (wheel.advance(now, STEP) > before) {
             registration.node.set(Bits.READABLE);
         }
     }
 
-    /** For the poll: until the next timeout that is not due yet. */
+    /** For the poll: until the next timeout that is not due yet; 0 while there is more for {@link #expire}. */
     long nanosUntilNext(long now) {
         return wheel.nanosUntilNext(now);
     }

@@ -2,11 +2,17 @@ package io.millrace.server;
 
 import io.millrace.engine.Dispatch;
 import io.millrace.engine.ObjectPool;
+import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.internal.Threads;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 
 /** Where the callbacks of a server's connections run: see {@link Dispatch}. */
 sealed interface Callbacks extends AutoCloseable {
@@ -27,25 +33,48 @@ sealed interface Callbacks extends AutoCloseable {
     void close();
 
     static Callbacks of(String name, ServerSettings settings) {
+        FailureLog.prepare();
         ObjectPool<ByteBuffer> buffers = ObjectPool.ofBuffers(settings.bufferSize(false), false);
         return switch (settings.dispatch) {
             case LOOP -> new OnLoop(buffers);
-            case POOL -> new OnThreads(pool(name, settings.workers), buffers);
+            case POOL ->
+                new OnThreads(
+                        pool(
+                                name,
+                                settings.workers,
+                                Thread.ofPlatform()
+                                        .daemon(true)
+                                        .name(name + "-worker-", 0)
+                                        .factory()),
+                        buffers);
             case VIRTUAL -> new OnThreads(List.of(Executors.newVirtualThreadPerTaskExecutor()), buffers);
         };
     }
 
-    private static List<ExecutorService> pool(String name, int workers) {
+    /** Threads that run already: a system that has none left says so now, and not in the first callback. */
+    static List<ExecutorService> pool(String name, int workers, ThreadFactory factory) {
         List<ExecutorService> threads = new ArrayList<>();
-        for (int i = 0; i < workers; i++) {
-            threads.add(Executors.newSingleThreadExecutor(
-                    Thread.ofPlatform().daemon(true).name(name + "-worker-" + i).factory()));
+        try {
+            for (int i = 0; i < workers; i++) {
+                ThreadPoolExecutor thread =
+                        new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), factory);
+                threads.add(thread);
+                if (!thread.prestartCoreThread()) {
+                    throw new IllegalStateException(factory + " has no thread");
+                }
+            }
+            return threads;
+        } catch (Throwable e) {
+            threads.forEach(ExecutorService::shutdownNow);
+            throw Threads.tooFew(name, threads.size() - 1, workers, e);
         }
-        return threads;
     }
 
     /** On the loop. */
     record OnLoop(ObjectPool<ByteBuffer> buffers) implements Callbacks {
+        /** Nobody uses it: what runs on a loop is in order anyway. */
+        private static final Serial HERE = new Serial(Runnable::run);
+
         @Override
         public boolean isOnLoop() {
             return true;
@@ -53,7 +82,7 @@ sealed interface Callbacks extends AutoCloseable {
 
         @Override
         public Serial serial(long id) {
-            return new Serial(Runnable::run);
+            return HERE;
         }
 
         @Override

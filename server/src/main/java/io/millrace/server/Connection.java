@@ -11,12 +11,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * A connection of a {@link TcpServer} or a {@link TcpClient}.
  *
- * <p><b>Sending.</b> Bytes go out in the order of the calls. What is sent inside the connection's own callback, on its loop, is gathered and handed to the system once,
- * when the callback returns; the buffer must not change until then. What is sent elsewhere is copied before the call returns. What the system does not take
- * at once waits in the connection's queue.
+ * <p><b>Sending.</b> Bytes go out in the order of the calls. {@code send} takes them before it returns, on every thread and in every callback: afterwards the buffer is the caller's again. Small
+ * pieces that a connection's own callback sends on its loop are gathered, and handed to the system once, when the callback returns; a larger piece goes to the system at once. What is
+ * sent elsewhere goes out at the end of the loop's turn. What the system does not take waits in the connection's queue. A write that fails ends the connection after the callback
+ * that made it.
  *
  * <p><b>Back pressure.</b> While more waits than the high-water mark, the connection is not read, so that a peer that does not read cannot have the queue grow
- * by its requests; when it has fallen to the low one, it is read again and {@link ConnectionHandler#onWritable} is called. Above the limit the connection is closed.
+ * by its requests; when it has fallen to the low one, it is read again and {@link ConnectionHandler#onWritable} is called. A send that finds more waiting than the limit is refused before
+ * anything is copied, and the connection is closed; so one connection holds no more than the limit and one message. What waits for all connections together has a limit too: see {@link
+ * TcpServer.Builder#budget}.
  *
  * <p><b>Files.</b> A file goes out in order with the bytes, from the system's memory to the socket without a detour through this process where the system can do that. What waits of it counts for
  * the water marks, but takes no memory and does not count for the limit. A fast peer gets 1 MiB of it in a turn of the loop, then it is the others' turn.
@@ -47,9 +50,10 @@ public sealed interface Connection permits StreamConnection {
     InetSocketAddress remoteAddress();
 
     /**
-     * Sends bytes.
+     * Sends bytes. They are taken before this returns, or refused: after {@link #close} or {@link #closeOutput}, on whatever thread, they are refused. Bytes that were taken go out before a close that
+     * comes later takes effect.
      *
-     * @param data from its position to its limit
+     * @param data from its position to its limit. If the bytes were taken, its position is its limit afterwards, and the buffer may be used again at once; if they were refused it is as it was
      * @return whether they were taken
      */
     SendResult send(ByteBuffer data);
@@ -105,7 +109,7 @@ public sealed interface Connection permits StreamConnection {
     /** Undoes {@link #pauseReads}. */
     void resumeReads();
 
-    /** Sends what waits, and then tells the peer that no more will come; it can still send. */
+    /** Sends what waits, and then tells the peer that no more will come; it can still send. Nothing is taken from the moment this is called. */
     void closeOutput();
 
     /**

@@ -5,12 +5,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a server or client does with its connections. For one connection the calls come one after the other: {@link #onConnect} first, {@link
- * #onDisconnect} exactly once and last. What a call throws goes to {@link #onError}, and nobody else is harmed.
+ * #onDisconnect} exactly once and last. What a call throws, whatever it is, goes to {@link #onError}, and nobody else is harmed.
  */
 @FunctionalInterface
 public interface ConnectionHandler {
     /**
-     * A connection is there.
+     * A connection is there. If this throws, it is refused: closed, whatever {@link #onError} does, and nothing more is told but its {@link #onDisconnect}.
      *
      * @param connection the new one
      * @throws Exception goes to {@link #onError}
@@ -53,16 +53,17 @@ public interface ConnectionHandler {
     default void onDisconnect(Connection connection) throws Exception {}
 
     /**
-     * Something went wrong: a callback threw, the connection broke, a timeout or a limit ended it, or one could not be accepted.
+     * Something went wrong: a callback threw, the connection broke, a timeout or a limit ended it, or one could not be accepted. Who overrides this decides what becomes of a
+     * connection whose callback threw; unless it is closed it goes on.
+     *
+     * <p>Unless this is overridden: a callback that threw is logged as a warning with its stack, and the connection is closed when what waits has been sent. A limit that ended a
+     * connection or turned one away is logged as a warning, and a failure of the peer or the network for debugging only. All to {@code io.millrace.server}, and of each kind at most one line a second,
+     * which says how many were left out.
      *
      * @param connection which; null if there is none
      * @param failure what
      */
     default void onError(@Nullable Connection connection, Throwable failure) {
-        System.getLogger("io.millrace")
-                .log(
-                        System.Logger.Level.DEBUG,
-                        connection == null ? "a connection could not be accepted" : connection + " failed",
-                        failure);
+        ConnectionLog.standard().byDefault(this, connection, failure);
     }
 }

@@ -1,10 +1,15 @@
 package io.millrace.server;
 
 import io.millrace.engine.transport.TransportLoop;
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
@@ -12,65 +17,183 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** The connections of a server or client, and what they count together. */
+/**
+ * The connections of a server or client, and what they count together.
+ *
+ * <p><b>Admission.</b> One word says how many there are and whether more may come; whoever adds one has taken its place there first. So the limit is exact, however many loops
+ * accept, and after {@link #closeAdmission} nothing is added. A place is given back when the connection is over, before its handler is told.
+ *
+ * <p><b>The end.</b> A second count has all whose handlers have not been told all. It goes up before a place is asked for, and down when the last call has returned; {@link #closeAdmission} takes the places away and
+ * then looks at it. So it completes the end, or whoever counts out last does.
+ */
 final class Connections implements ServerContext, StreamConnection.Keeper {
+    /** What became of somebody who wants a place. */
+    enum Admission {
+        TAKEN,
+        /** There are as many as there may be. */
+        FULL,
+        /** There are as many from that address as there may be. */
+        ADDRESS_FULL,
+        CLOSED
+    }
+
+    private static final long CLOSED = Long.MIN_VALUE;
+
     private final ConcurrentHashMap<Long, StreamConnection> present = new ConcurrentHashMap<>();
     private final AtomicLong ids = new AtomicLong();
+    /** How many places are taken; with {@link #CLOSED} if no more are given. */
+    private final AtomicLong places = new AtomicLong();
+
+    private final int most;
+    private final int mostPerAddress;
+    /** How many of an address there are; null if that is not asked for. */
+    private final @Nullable ConcurrentHashMap<InetAddress, Integer> perAddress;
+
+    private final Budget budget;
     /** Of those that are over. */
     private final LongAdder bytesIn = new LongAdder();
 
     private final LongAdder bytesOut = new LongAdder();
-    /** Those whose handlers have not been told all: one less when the last call has returned. */
+
+    /** Those whose handlers have not been told all. */
     private final AtomicLong unended = new AtomicLong();
 
-    private volatile boolean closed;
+    /** Those that are over, and whose handlers have not returned from being told so: for people who ask what has not ended. */
+    private final Set<StreamConnection> ending = ConcurrentHashMap.newKeySet();
+
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
-    /** A connection may come in: false from {@link #closeAdmission} on. If true, {@link #add} or {@link #withdraw} follows. */
-    boolean admit() {
-        unended.incrementAndGet();
-        if (closed) {
-            withdraw();
-            return false;
-        }
-        return true;
+    Connections(ServerSettings settings, int most, int mostPerAddress) {
+        this.most = most;
+        this.mostPerAddress = mostPerAddress;
+        this.perAddress = mostPerAddress == Integer.MAX_VALUE ? null : new ConcurrentHashMap<>();
+        this.budget = new Budget(settings.budgetBytes, settings.budgetFiles, present::values);
     }
 
-    /** What was admitted is not there after all, and no handler knows of it. */
-    void withdraw() {
-        hasEnded();
+    // ---- Places ----
+
+    /** Takes a place. If it was taken, {@link #add} or {@link #leave} must follow. */
+    Admission admit(InetAddress address) {
+        unended.incrementAndGet();
+        Admission admission = admit();
+        if (admission == Admission.TAKEN && perAddress != null && !admit(perAddress, address)) {
+            places.decrementAndGet();
+            admission = Admission.ADDRESS_FULL;
+        }
+        if (admission != Admission.TAKEN) {
+            countOut();
+        }
+        return admission;
+    }
+
+    private Admission admit() {
+        for (; ; ) {
+            long taken = places.get();
+            if (taken < 0) {
+                return Admission.CLOSED;
+            }
+            if (taken >= most) {
+                return Admission.FULL;
+            }
+            if (places.compareAndSet(taken, taken + 1)) {
+                return Admission.TAKEN;
+            }
+        }
+    }
+
+    private boolean admit(ConcurrentHashMap<InetAddress, Integer> counts, InetAddress address) {
+        for (; ; ) {
+            Integer count = counts.get(address);
+            if (count == null) {
+                if (counts.putIfAbsent(address, 1) == null) {
+                    return true;
+                }
+            } else if (count >= mostPerAddress) {
+                return false;
+            } else if (counts.replace(address, count, count + 1)) {
+                return true;
+            }
+        }
+    }
+
+    /** Gives a place back for which there was no connection after all. */
+    void leave(InetAddress address) {
+        giveBack(address);
+        countOut();
+    }
+
+    private void giveBack(InetAddress address) {
+        if (perAddress != null) {
+            perAddress.computeIfPresent(address, (same, count) -> count == 1 ? null : count - 1);
+        }
+        places.decrementAndGet();
     }
 
     /**
-     * None is admitted from now on. Each one that was admitted before is among {@link #connections} by now, or its thread finds this out in {@link #add}.
+     * Gives no more places. Those that are taken stay: each of them is among {@link #connections} by now, or its thread finds this out in {@link #add}.
      *
      * @return completes when all have ended and their handlers were told
      */
     CompletableFuture<Void> closeAdmission() {
-        closed = true;
+        places.getAndUpdate(taken -> taken | CLOSED);
         if (unended.get() == 0) {
             ended.complete(null);
         }
         return ended;
     }
 
-    @Override
-    public void hasEnded() {
-        // The count changes before the flag is looked at; closeAdmission does it the other way round: one of the two
-        // completes.
-        if (unended.decrementAndGet() == 0 && closed) {
+    private boolean isClosed() {
+        return places.get() < 0;
+    }
+
+    private void countOut() {
+        if (unended.decrementAndGet() == 0 && isClosed()) {
             ended.complete(null);
         }
     }
+
+    /** How many places are taken: those of connections, and of some that are about to be. */
+    long placesTaken() {
+        return places.get() & ~CLOSED;
+    }
+
+    int most() {
+        return most;
+    }
+
+    int mostPerAddress() {
+        return mostPerAddress;
+    }
+
+    /** How many addresses are counted. */
+    int addresses() {
+        return perAddress == null ? 0 : perAddress.size();
+    }
+
+    Budget budget() {
+        return budget;
+    }
+
+    @Override
+    public void bytesWait(StreamConnection connection, long change) {
+        budget.chargeBytes(connection, change);
+    }
+
+    @Override
+    public void filesWait(int change) {
+        budget.chargeFiles(change);
+    }
+
+    // ---- Connections ----
 
     long nextId() {
         return ids.incrementAndGet();
     }
 
-    /** One that was admitted. It is in the map before the flag is looked at: whoever closes all finds it there, or it is closed here. */
+    /** One that has a place. It is in the map before the word is looked at: whoever closes all finds it there, or it is closed here. */
     void add(StreamConnection connection) {
         present.put(connection.id(), connection);
-        if (closed) {
+        if (isClosed()) {
             connection.abort();
         }
     }
@@ -80,9 +203,24 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
         if (!present.remove(connection.id(), connection)) {
             return false;
         }
+        ending.add(connection);
         bytesIn.add(connection.bytesReceived());
         bytesOut.add(connection.bytesSent());
+        giveBack(connection.remoteAddress().getAddress());
         return true;
+    }
+
+    @Override
+    public void hasEnded(StreamConnection connection) {
+        ending.remove(connection);
+        countOut();
+    }
+
+    /** Those that are there, and those that are over but have not been told of their end to the last. */
+    List<StreamConnection> unended() {
+        List<StreamConnection> all = new ArrayList<>(ending);
+        all.addAll(present.values());
+        return all;
     }
 
     int size() {
@@ -115,29 +253,50 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
 
     @Override
     public int broadcast(ByteBuffer data) {
-        ByteBuffer shared = WriteQueue.copy(data).asReadOnlyBuffer();
-        int taken = 0;
+        return broadcast(present.values(), data);
+    }
+
+    @Override
+    public int broadcast(Collection<? extends Connection> to, ByteBuffer data) {
+        int size = data.remaining();
         IdentityHashMap<TransportLoop, Batch> batches = new IdentityHashMap<>();
-        for (StreamConnection connection : present.values()) {
-            if (!connection.isClosed()) {
+        ByteBuffer shared = null;
+        int taken = 0;
+        boolean done = false;
+        try {
+            for (Connection each : to) {
+                StreamConnection connection = (StreamConnection) each;
                 if (connection.sendsHere()) {
                     // As a send would, so that one does not overtake the other.
-                    connection.sendShared(shared.duplicate());
-                } else {
-                    batches.computeIfAbsent(connection.loop(), loop -> new Batch(shared))
+                    if (!connection.refuses()) {
+                        shared = shared == null ? share(data) : shared;
+                        taken += connection.sendHere(shared.duplicate(), true) == SendResult.CLOSED ? 0 : 1;
+                    }
+                } else if (connection.admits(size)) {
+                    batches.computeIfAbsent(connection.loop(), loop -> new Batch(size))
                             .add(connection);
+                    shared = shared == null ? share(data) : shared;
                 }
-                taken++;
+            }
+            done = true;
+        } finally {
+            if (!done) {
+                batches.values().forEach(Batch::withdraw);
             }
         }
-        batches.forEach((loop, batch) -> {
-            try {
-                loop.execute(batch);
-            } catch (RejectedExecutionException e) {
-                // That loop has ended, and its connections with it.
+        if (shared != null) {
+            for (Map.Entry<TransportLoop, Batch> batch : batches.entrySet()) {
+                taken += batch.getValue().handOver(batch.getKey(), shared);
             }
-        });
+        }
+        if (taken > 0) {
+            data.position(data.limit());
+        }
         return taken;
+    }
+
+    private static ByteBuffer share(ByteBuffer data) {
+        return WriteQueue.copy(data).asReadOnlyBuffer();
     }
 
     @Override
@@ -165,22 +324,32 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
         return present.size() + " connections";
     }
 
-    /** A broadcast to the connections of one loop: one hand-over, and each gets a view of the same bytes. */
-    private static final class Batch implements Runnable {
-        private final ByteBuffer shared;
-        private final java.util.ArrayList<StreamConnection> to = new java.util.ArrayList<>();
+    /** A broadcast to the connections of one loop: one hand-over, and each gets a view of the same bytes. They are announced there. */
+    private static final class Batch {
+        private final int size;
+        private final ArrayList<StreamConnection> to = new ArrayList<>();
 
-        Batch(ByteBuffer shared) {
-            this.shared = shared;
+        Batch(int size) {
+            this.size = size;
         }
 
         void add(StreamConnection connection) {
             to.add(connection);
         }
 
-        @Override
-        public void run() {
-            to.forEach(connection -> connection.sendShared(shared.duplicate()));
+        /** Returns how many take it. */
+        int handOver(TransportLoop loop, ByteBuffer shared) {
+            try {
+                loop.execute(() -> to.forEach(connection -> connection.arrive(shared.duplicate())));
+                return to.size();
+            } catch (RejectedExecutionException e) {
+                withdraw(); // That loop has ended, and its connections with it.
+                return 0;
+            }
+        }
+
+        void withdraw() {
+            to.forEach(connection -> connection.withdraw(size));
         }
     }
 }

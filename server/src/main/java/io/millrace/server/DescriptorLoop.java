@@ -69,6 +69,24 @@ final class DescriptorLoop implements TransportLoop {
     }
 
     @Override
+    public long nanoTime() {
+        return manager.clock().nanoTime();
+    }
+
+    /** Of turns, one at a time: made at the first use. */
+    private @Nullable ByteBuffer output;
+
+    @Override
+    public ByteBuffer output() {
+        ByteBuffer present = output;
+        if (present == null) {
+            present = ByteBuffer.allocateDirect(64 * 1024);
+            output = present;
+        }
+        return present;
+    }
+
+    @Override
     public void execute(Runnable task) {
         turns.execute(() -> turn(task));
     }
@@ -124,6 +142,17 @@ final class DescriptorLoop implements TransportLoop {
             Runnable end = carried.iterator().next();
             carried.remove(end);
             runSafely(end);
+        }
+    }
+
+    /** A manager that ends closes its descriptors without telling their owner; then there is nothing more to ask for, and the end of what is carried follows. */
+    private static void ask(ReadinessDescriptor descriptor, Runnable question) {
+        try {
+            question.run();
+        } catch (IllegalStateException e) {
+            if (!descriptor.isClosed()) {
+                throw e;
+            }
         }
     }
 
@@ -209,9 +238,7 @@ final class DescriptorLoop implements TransportLoop {
         }
 
         void arm() {
-            if (!descriptor.isClosed()) {
-                descriptor.notifyWhenReadable(() -> execute(this::accept));
-            }
+            ask(descriptor, () -> descriptor.notifyWhenReadable(() -> execute(this::accept)));
         }
 
         private void accept() {
@@ -277,6 +304,11 @@ final class DescriptorLoop implements TransportLoop {
 
     /** A connection on a descriptor: reads when it is told, and asks again. */
     private final class Carrier implements StreamTransport {
+        /** How much of one connection is read before it is the others' turn. */
+        private static final int READS = 16;
+
+        private static final int READ_SHARE = 1 << 20;
+
         private final Runnable end = this::managerEnds;
         private final ByteStream stream;
         private final TransportHandler handler;
@@ -300,10 +332,14 @@ final class DescriptorLoop implements TransportLoop {
 
         void start() {
             if (connecting) {
-                descriptor.notifyWhenWritable(() -> execute(this::finishConnect));
+                awaitConnect();
             } else {
                 armRead();
             }
+        }
+
+        private void awaitConnect() {
+            ask(descriptor, () -> descriptor.notifyWhenWritable(() -> execute(this::finishConnect)));
         }
 
         private void finishConnect() {
@@ -312,7 +348,7 @@ final class DescriptorLoop implements TransportLoop {
             }
             try {
                 if (!stream.finishConnect()) {
-                    descriptor.notifyWhenWritable(() -> execute(this::finishConnect));
+                    awaitConnect();
                     return;
                 }
             } catch (IOException e) {
@@ -327,35 +363,50 @@ final class DescriptorLoop implements TransportLoop {
         private void armRead() {
             if (!closed && !paused && !ended && !reading && !descriptor.isClosed()) {
                 reading = true;
-                descriptor.notifyWhenReadable(() -> execute(this::read));
+                ask(descriptor, () -> descriptor.notifyWhenReadable(() -> execute(this::read)));
             }
         }
 
         private void read() {
             reading = false;
+            if (drain()) {
+                armRead();
+            } else if (!closed && !paused && !ended) {
+                reading = true;
+                execute(this::read); // behind the others
+            }
+        }
+
+        /** Reads what is there, up to a share; true if it came to its end, and would have to wait. */
+        private boolean drain() {
             try {
-                while (!closed && !paused) {
+                int share = READ_SHARE;
+                for (int reads = 0; reads < READS && share > 0 && !closed && !paused; reads++) {
                     int got = stream.tryRead(buffer.clear());
                     if (got == Io.WOULD_BLOCK) {
-                        armRead();
-                        return;
+                        return true;
                     }
                     if (got == Io.EOF) {
                         ended = true;
                         handler.endOfInput();
-                        return;
+                        return false;
                     }
+                    share -= got;
                     handler.received(buffer.flip());
                 }
             } catch (IOException e) {
                 fail(e);
             }
+            return false;
         }
 
         private void managerEnds() {
             if (!closed) {
-                handler.loopEnds();
-                close();
+                try {
+                    handler.loopEnds();
+                } finally {
+                    close();
+                }
             }
         }
 
@@ -380,8 +431,7 @@ final class DescriptorLoop implements TransportLoop {
         public boolean send(ByteBuffer buffer) throws IOException {
             while (!full && buffer.hasRemaining()) {
                 if (stream.tryWrite(buffer) == Io.WOULD_BLOCK) {
-                    full = true;
-                    descriptor.notifyWhenWritable(() -> execute(this::writable));
+                    armWrite();
                 }
             }
             return !buffer.hasRemaining();
@@ -393,8 +443,7 @@ final class DescriptorLoop implements TransportLoop {
             while (moved < count && !full) {
                 long sent = share == 0 ? 0 : stream.trySend(file, position + moved, Math.min(count - moved, share));
                 if (sent == Io.WOULD_BLOCK) {
-                    full = true;
-                    descriptor.notifyWhenWritable(() -> execute(this::writable));
+                    armWrite();
                 } else if (sent == Io.EOF && moved == 0) {
                     return Io.EOF;
                 } else if (sent <= 0) {
@@ -407,6 +456,11 @@ final class DescriptorLoop implements TransportLoop {
                 }
             }
             return moved;
+        }
+
+        private void armWrite() {
+            full = true;
+            ask(descriptor, () -> descriptor.notifyWhenWritable(() -> execute(this::writable)));
         }
 
         private void writable() {
@@ -429,6 +483,13 @@ final class DescriptorLoop implements TransportLoop {
         @Override
         public boolean hasInput() {
             return paused && !ended;
+        }
+
+        @Override
+        public void readNow() {
+            if (!connecting && !ended) {
+                drain(); // Whether it is armed does not change: it is told once more at most, and finds nothing.
+            }
         }
 
         @Override

@@ -26,6 +26,11 @@ final class FileRegion {
     private long position;
     private long left;
 
+    /** Where it is counted while it waits. */
+    private @Nullable WriteQueue counted;
+
+    private StreamConnection.@Nullable Keeper keeper;
+
     // Of the queue that it is in.
     long behind;
 
@@ -57,6 +62,14 @@ final class FileRegion {
         }
     }
 
+    /** It waits from now on, until it is closed: there, or on its way there. */
+    void waitsFor(WriteQueue queue, StreamConnection.Keeper keeper) {
+        this.counted = queue;
+        this.keeper = keeper;
+        queue.countFile(1, left);
+        keeper.filesWait(1);
+    }
+
     /** How many bytes are still to be sent. */
     long left() {
         return left;
@@ -84,6 +97,9 @@ final class FileRegion {
         }
         position += sent;
         left -= sent;
+        if (counted != null) {
+            counted.countFile(0, -sent);
+        }
         return sent;
     }
 
@@ -95,6 +111,11 @@ final class FileRegion {
 
     void close() {
         file.close();
+        if (counted != null && keeper != null) {
+            counted.countFile(-1, -left);
+            keeper.filesWait(-1);
+            counted = null;
+        }
     }
 
     @Override

@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 final class FrameDecoder implements ConnectionHandler {
     private static final byte[] NONE = {};
 
+    /** When a frame that is late is judged again, because its end may have arrived and was not read. */
+    private static final long SOON_NANOS = 1_000_000;
+
     private final Framing framing;
     private final ConnectionHandler handler;
 
@@ -26,6 +29,11 @@ final class FrameDecoder implements ConnectionHandler {
         private boolean broken;
         private long since;
         private @Nullable AlarmKey alarm;
+
+        /** Whether a frame has begun whose end may be late. */
+        boolean isWatched() {
+            return count > 0 && alarm != null;
+        }
     }
 
     private static Partial of(StreamConnection connection) {
@@ -63,7 +71,7 @@ final class FrameDecoder implements ConnectionHandler {
         }
     }
 
-    /** The frame: where it is, if it is all there; else behind what was kept, in memory that is not used again, because the frame may be sent. */
+    /** The frame: where it is, if it is all there; else behind what was kept, in memory of its own, which nobody keeps. */
     private ByteBuffer take(Partial partial, ByteBuffer data, int size) {
         if (partial.count == 0) {
             int begin = data.position();
@@ -80,11 +88,8 @@ final class FrameDecoder implements ConnectionHandler {
     private void tell(StreamConnection connection, ByteBuffer frame) {
         try {
             handler.onData(connection, frame);
-        } catch (Exception | Error e) {
-            if (e instanceof InterruptedException) {
-                Thread.currentThread().interrupt();
-            }
-            connection.tellError(e);
+        } catch (Throwable e) {
+            connection.tellThrown(e);
         }
     }
 
@@ -110,21 +115,25 @@ final class FrameDecoder implements ConnectionHandler {
 
     /** One alarm for all frames of a connection: it looks how late the present one really is, so that a frame costs a store. */
     private void watch(StreamConnection connection, Partial partial, long nanos) {
-        partial.alarm = connection.loop().schedule(nanos, fired -> {
+        partial.alarm = connection.schedule(nanos, fired -> {
             if (fired) {
-                connection.call(() -> late(connection, partial));
+                // What has arrived is told first: the process may have been stopped, and the frame is not late for
+                // that.
+                boolean more = connection.readArrived();
+                connection.call(() -> late(connection, partial, more));
             }
         });
     }
 
-    private void late(StreamConnection connection, Partial partial) {
+    /** Judges the frame that has begun, unless more of it may have arrived than was read at once. */
+    private void late(StreamConnection connection, Partial partial, boolean more) {
         partial.alarm = null;
         if (partial.count == 0 || partial.broken || connection.isClosed()) {
             return;
         }
         long left = framing.withinNanos - (connection.loop().now() - partial.since);
-        if (left > 0) {
-            watch(connection, partial, left);
+        if (left > 0 || more) {
+            watch(connection, partial, Math.max(left, SOON_NANOS));
         } else {
             refuse(
                     connection,

@@ -6,7 +6,7 @@ public enum SendResult {
     QUEUED,
     /** They were taken; but more waits now than the high-water mark says: stop until {@link ConnectionHandler#onWritable}. */
     ABOVE_HIGH_WATER,
-    /** They were not taken: the connection is closed, or is being closed. */
+    /** They were not taken: the connection or its output is closed or being closed, or is now because too much waits. */
     CLOSED,
     /** They were not taken: the server has no connection with this id. */
     UNKNOWN

@@ -25,8 +25,9 @@ final class Serial implements Executor {
         if (count.getAndIncrement() == 0) {
             try {
                 threads.execute(this::drain);
-            } catch (RejectedExecutionException e) {
-                drain(); // The threads have ended: what is left is told here, rather than never.
+            } catch (RejectedExecutionException | OutOfMemoryError e) {
+                drain(); // The threads have ended, or there can be no more: what is left is told here, rather than
+                // never.
             }
         }
     }

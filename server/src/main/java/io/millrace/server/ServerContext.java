@@ -12,19 +12,28 @@ public interface ServerContext {
      * Sends bytes to one connection: as {@link Connection#send}.
      *
      * @param id of the connection
-     * @param data from its position to its limit
+     * @param data from its position to its limit, which its position is afterwards if they were taken
      * @return whether they were taken
      */
     SendResult send(long id, ByteBuffer data);
 
     /**
-     * Sends the same bytes to every connection that is there now. They are copied once, and shared. One that cannot take them does not keep the others from it.
-     * What one thread sends to a connection, by this or by {@code send}, arrives in that order.
+     * Sends the same bytes to every connection that is there now: {@link #broadcast(Collection, ByteBuffer)} to all.
      *
-     * @param data from its position to its limit
+     * @param data from its position to its limit; as for {@link Connection#send}, its position is its limit afterwards, unless nobody took them
      * @return how many connections took them
      */
     int broadcast(ByteBuffer data);
+
+    /**
+     * Sends the same bytes to several connections. They are copied once, and shared; while they wait they count for each connection that holds them. One that cannot take them does not keep the others from it.
+     * What one thread sends to a connection, by this or by {@code send}, arrives in that order.
+     *
+     * @param to connections of this server or client
+     * @param data from its position to its limit; as for {@link Connection#send}, its position is its limit afterwards, unless nobody took them
+     * @return how many connections took them
+     */
+    int broadcast(Collection<? extends Connection> to, ByteBuffer data);
 
     /**
      * Closes one connection, after what waits has been sent.

@@ -23,6 +23,8 @@ final class ServerSettings {
     long lowWater = 32 * 1024;
     long highWater = 64 * 1024;
     long limit = 64L * 1024 * 1024;
+    long budgetBytes = Budget.defaultBytes();
+    int budgetFiles = Budget.defaultFiles();
     boolean noDelay = true;
     private @Nullable KeepAlive keepAlive = KeepAlive.after(Duration.ofSeconds(60));
     long idleNanos;
@@ -46,7 +48,16 @@ final class ServerSettings {
         }
         this.lowWater = low;
         this.highWater = high;
-        this.limit = most;
+        this.limit = Math.min(most, SendGate.MOST_BYTES);
+    }
+
+    void budget(long bytes, int files) {
+        if (bytes < 1 || files < 1) {
+            throw new IllegalArgumentException(
+                    "a budget must be at least 1 byte and 1 file, not " + bytes + " and " + files);
+        }
+        this.budgetBytes = bytes;
+        this.budgetFiles = files;
     }
 
     void keepAlive(@Nullable KeepAlive times) {

@@ -1,5 +1,6 @@
 package io.millrace.server;
 
+import io.millrace.engine.AlarmCallback;
 import io.millrace.engine.AlarmKey;
 import io.millrace.engine.ObjectPool;
 import io.millrace.engine.Pooled;
@@ -24,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>A byte's walk</h2>
  *
- * The transport reads into the loop's buffer and calls {@link #received}; the handler's {@code onData} sees that buffer. What it sends meanwhile is gathered by reference, and when
- * it returns goes to the system in one call, before the buffer is used again. Only what the system refused is copied and waits in the {@link WriteQueue}. What is
- * sent elsewhere is copied, and goes out at the end of the loop's turn. A file has its place in the queue, and its bytes go from the system to the system.
+ * The transport reads into the loop's buffer and calls {@link #received}; the handler's {@code onData} sees that buffer. What it sends meanwhile is copied into the loop's output,
+ * and goes to the system in one call when it returns; a larger piece goes to the system at once, behind what was gathered. Only what the system refused waits in the {@link
+ * WriteQueue}. What is sent elsewhere is copied, and goes out at the end of the loop's turn. A file has its place in the queue, and its bytes go from the system to the system.
  *
  * <h2>Ending</h2>
  *
@@ -36,14 +37,20 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code over}: the transport is closed, the owner has forgotten the id, and {@code onDisconnect} is the last call.
  * </ol>
  */
-final class StreamConnection implements Connection, TransportHandler, Runnable {
+final class StreamConnection extends SendGate implements Connection, TransportHandler, Runnable {
     /** Who has connections. */
     interface Keeper {
         /** One is over, and its handler has not been told yet. True for the first caller, which must then call {@link #hasEnded}. */
         boolean isOver(StreamConnection connection);
 
         /** The last call of a connection's handler has returned. */
-        void hasEnded();
+        void hasEnded(StreamConnection connection);
+
+        /** So many bytes more wait for it, or fewer. Any thread. */
+        void bytesWait(StreamConnection connection, long change);
+
+        /** So many files more wait, or fewer. Any thread. */
+        void filesWait(int change);
     }
 
     /** A handler of a connection that is being made. */
@@ -52,19 +59,27 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
         void failed(@Nullable IOException cause);
     }
 
+    /** Up to here a piece is copied into the loop's output: less than a system call costs. */
+    private static final int GATHERED = 4096;
+
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
+    /** What one callback may write while it runs. What it sends beyond that waits, until the others have had their turn. */
+    private static final int WRITE_SHARE = 1 << 20;
+
     /** How long a peer that goes on sending is listened to after the last byte was sent to it. */
     private static final long LINGER_NANOS = 1_000_000_000;
 
     private static final VarHandle BYTES_IN;
     private static final VarHandle BYTES_OUT;
-    private static final VarHandle WAITING;
+    private static final VarHandle QUEUE;
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             BYTES_IN = lookup.findVarHandle(StreamConnection.class, "bytesIn", long.class);
             BYTES_OUT = lookup.findVarHandle(StreamConnection.class, "bytesOut", long.class);
-            WAITING = lookup.findVarHandle(StreamConnection.class, "waiting", long.class);
+            QUEUE = lookup.findVarHandle(StreamConnection.class, "queue", WriteQueue.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -89,21 +104,20 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
     /** Of callbacks: what a {@link FrameDecoder} knows of this connection. */
     FrameDecoder.@Nullable Partial partialFrame;
 
-    private volatile boolean ending;
-    private volatile boolean outputEnding;
+    /** Of callbacks: {@code onConnect} threw, so nothing but its end is told. */
+    private boolean refused;
+    /** It ends for a reason that was found, as soon as its loop comes to it. */
+    private volatile boolean doomed;
     /** Somebody was told that too much waits, and must be told when it does not. */
     private volatile boolean owesWritable;
 
-    /** Bytes handed over by other threads that have not reached the queue; and those in the queue. */
-    private volatile long waiting;
-
     // ---- The loop's ----
     private @Nullable StreamTransport transport;
-    /** What was sent during the present callback, if it was one buffer; and its bounds then. */
-    private @Nullable ByteBuffer single;
+    /** How many bytes of the loop's output are ours: sent during the present callback. If there are any, the queue is empty. */
+    private int gathered;
+    /** How many bytes the present callback has written. */
+    private int written;
 
-    private int singleFrom;
-    private int singleTo;
     private long bytesIn;
     private long bytesOut;
     private boolean over;
@@ -155,7 +169,7 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
     void open() {
         lastActivity = loop.now();
         lastReceived = lastActivity - LINGER_NANOS;
-        if (ending) {
+        if (isEnding()) {
             finish(null); // closed before its loop came to it
             return;
         }
@@ -184,7 +198,8 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
             watchIdle();
         }
         announced = true;
-        call(() -> handler.onConnect(this));
+        call(this::tellConnect);
+        flushUnlessCalled();
     }
 
     // ---- Calls of the handler ----
@@ -214,36 +229,46 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
         }
     }
 
-    /** What was sent goes out, what is left becomes ours, and what was asked for meanwhile is done. */
+    /** What was sent goes out, and what was asked for meanwhile is done. */
     private void afterCallback() {
+        written = 0;
         if (aborting) {
             finish(null);
-            return;
-        }
-        flush();
-        if (!queue.isEmpty()) {
-            queue.own();
+        } else {
+            flush();
         }
     }
 
+    /** Whatever the user's code throws ends here. */
     private void callSafely(Call what) {
         try {
             what.run();
-        } catch (Exception | Error e) {
-            if (e instanceof InterruptedException) {
-                Thread.currentThread().interrupt();
-            }
-            tellError(e);
+        } catch (Throwable e) {
+            tellThrown(e);
         }
     }
 
-    /** From a callback. */
+    /** From a callback: what it threw. */
+    void tellThrown(Throwable thrown) {
+        if (thrown instanceof InterruptedException && !onLoop) {
+            Thread.currentThread().interrupt(); // a loop's thread is nobody's to interrupt
+        }
+        ConnectionLog.tellThrown(handler, this, thrown);
+    }
+
+    /** From a callback: what went wrong otherwise. */
     void tellError(Throwable failure) {
+        ConnectionLog.tell(handler, this, failure);
+    }
+
+    /** Who throws here does not want it. */
+    private void tellConnect() {
         try {
-            handler.onError(this, failure);
-        } catch (RuntimeException | Error e) {
-            e.addSuppressed(failure);
-            System.getLogger("io.millrace").log(System.Logger.Level.ERROR, "onError of " + this + " failed", e);
+            handler.onConnect(this);
+        } catch (Throwable e) {
+            refused = true;
+            tellThrown(e);
+            close();
         }
     }
 
@@ -252,12 +277,12 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
     /** A field of each of its three lines of the cache. */
     @Override
     public int touch() {
-        return (int) bytesIn + singleTo + (single == null ? 0 : 1);
+        return (int) bytesIn + gathered + (transport == null ? 0 : 1);
     }
 
     @Override
     public void received(ByteBuffer data) {
-        if (lingering) {
+        if (lingering || doomed || refused) {
             return;
         }
         lastActivity = loop.now();
@@ -273,7 +298,9 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
             pauseOrResume();
             callbacks.execute(() -> {
                 try (copy) {
-                    callSafely(() -> handler.onData(this, copy.get()));
+                    if (!refused) {
+                        callSafely(() -> handler.onData(this, copy.get()));
+                    }
                 }
                 onLoop(() -> {
                     backlog -= size;
@@ -288,11 +315,11 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
         inCallback = true;
         try {
             handler.onData(this, data);
-        } catch (Exception | Error e) {
-            tellError(e);
+        } catch (Throwable e) {
+            tellThrown(e);
         }
         inCallback = false;
-        if (single != null || !queue.isEmpty() || ending || outputEnding) {
+        if (gathered > 0 || written > 0 || !queue.isEmpty() || refuses()) {
             afterCallback();
         }
     }
@@ -304,7 +331,11 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
             finish(null);
             return;
         }
-        call(() -> handler.onEndOfInput(this));
+        call(() -> {
+            if (!refused) {
+                handler.onEndOfInput(this);
+            }
+        });
     }
 
     @Override
@@ -323,7 +354,7 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
 
     @Override
     public SendResult send(ByteBuffer data) {
-        return sendsHere() ? sendHere(data) : handOver(WriteQueue.copy(data));
+        return sendsHere() ? sendHere(data, false) : handOver(data);
     }
 
     /** Whether what the calling thread sends need not be handed over to the loop. */
@@ -331,80 +362,167 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
         return loop.inLoop() && (onLoop || inCallback);
     }
 
-    private SendResult sendHere(ByteBuffer data) {
-        if (ending || over || outputEnding) {
-            return SendResult.CLOSED;
-        }
-        if (!data.hasRemaining()) {
-            return result(queue.bytes());
-        }
-        if (!inCallback) {
-            queue().addOwned(WriteQueue.copy(data));
-            flushLater();
-        } else if (single == null && queue.isEmpty()) {
-            single = data;
-            singleFrom = data.position();
-            singleTo = data.limit();
-        } else {
-            gatherSingle();
-            queue().addBorrowed(data.duplicate());
-        }
-        // The position is the caller's to see moved when this returns; the bytes are read when the callback does.
-        long size = data.remaining();
-        data.position(data.limit());
-        return result(single == null ? queue.bytes() : size);
-    }
-
-    /** There is a second one: both go out together, each by its own bounds. */
-    private void gatherSingle() {
-        ByteBuffer first = single;
-        if (first != null) {
-            single = null;
-            queue().addBorrowed(first.duplicate().clear().limit(singleTo).position(singleFrom));
-        }
-    }
-
-    /** The usual case, without an object: one buffer was sent, and nothing waits before it. Its bounds are the user's again afterwards. */
-    private boolean sendSingle(ByteBuffer data, StreamTransport to) throws IOException {
-        int position = data.position();
-        int limit = data.limit();
-        data.clear().limit(singleTo).position(singleFrom);
-        boolean all = to.send(data);
-        BYTES_OUT.setOpaque(this, bytesOut + data.position() - singleFrom);
-        if (!all) {
-            queue().addOwned(WriteQueue.copy(data));
-        }
-        data.clear().limit(limit).position(position);
-        return all;
-    }
-
-    /** Bytes that nobody changes any more, from any thread. */
-    SendResult handOver(ByteBuffer data) {
-        if (ending || outputEnding) {
+    /**
+     * On the loop: the hot path. The output is ours if as much is in it as we have put there: nobody else's callback runs inside of ours but the last of a connection that ends, which
+     * has nothing to send; and if one did it would find the output taken.
+     *
+     * @param owned whether the bytes never change
+     */
+    SendResult sendHere(ByteBuffer data, boolean owned) {
+        if (refuses()) {
             return SendResult.CLOSED;
         }
         int size = data.remaining();
-        // Before it is handed over: so the flush that sends it knows what was promised.
-        SendResult result = result(addWaiting(size) + queue.bytes());
-        try {
-            loop.execute(() -> {
-                addWaiting(-size);
-                sendShared(data);
-            });
-        } catch (RejectedExecutionException e) {
-            addWaiting(-size);
-            return SendResult.CLOSED;
+        if (size <= GATHERED && inCallback && queue.isEmpty()) {
+            ByteBuffer output = loop.output();
+            if (output.position() == gathered && output.remaining() >= size) {
+                output.put(data);
+                gathered += size;
+                return result(gathered);
+            }
         }
-        return result;
+        return size == 0 ? result(queuedBytes()) : sendPiece(data, owned);
     }
 
-    /** On the loop: bytes that nobody changes any more. */
-    void sendShared(ByteBuffer data) {
-        if (!over && !outputEnded) {
-            gatherSingle();
-            queue().addOwned(data);
+    /** One that is large, or behind what waits, or from outside of our callbacks. */
+    private SendResult sendPiece(ByteBuffer data, boolean owned) {
+        if (heldBytes() > settings.limit) {
+            endAtLimit();
+            return SendResult.CLOSED;
+        }
+        StreamTransport to = transport;
+        if (inCallback && to != null && written < WRITE_SHARE && queue.isEmpty()) {
+            ByteBuffer output = loop.output();
+            if (output.position() == gathered && !write(output, data, to)) {
+                return SendResult.CLOSED;
+            }
+        }
+        if (data.hasRemaining()) {
+            spill();
+            hold(data.remaining());
+            enqueue(owned ? data.duplicate() : data, owned);
+            data.position(data.limit());
+        }
+        if (!inCallback) {
             flushLater();
         }
+        return result(queuedBytes());
+    }
+
+    /** To the system, what was gathered and this behind it, as much as it takes now. False if the connection is broken; then it ends, after the callback. */
+    private boolean write(ByteBuffer output, ByteBuffer data, StreamTransport to) {
+        int from = data.position();
+        try {
+            writeBoth(output.flip(), data, to);
+            return true;
+        } catch (IOException e) {
+            data.position(from);
+            end(e);
+            return false;
+        } finally {
+            gathered = output.compact().position();
+        }
+    }
+
+    private void writeBoth(ByteBuffer output, ByteBuffer data, StreamTransport to) throws IOException {
+        long before = (long) output.remaining() + data.remaining();
+        try {
+            if (!output.hasRemaining()) {
+                to.send(data);
+            } else if (!data.hasRemaining()) {
+                to.send(output);
+            } else {
+                to.send(new ByteBuffer[] {output, data}, 0, 2);
+            }
+        } finally {
+            long gone = before - output.remaining() - data.remaining();
+            written += (int) Math.min(gone, WRITE_SHARE);
+            sent(gone);
+        }
+    }
+
+    private void sent(long bytes) {
+        if (bytes > 0) {
+            lastActivity = loop.now();
+            BYTES_OUT.setOpaque(this, bytesOut + bytes);
+        }
+    }
+
+    /** What was gathered goes into the queue: something is to go behind it that does not go out at once. */
+    private void spill() {
+        if (gathered > 0) {
+            ByteBuffer output = loop.output().flip();
+            hold(gathered);
+            enqueue(output, false);
+            output.clear();
+            gathered = 0;
+        }
+    }
+
+    /** Into the queue, of bytes that are counted already. */
+    private void enqueue(ByteBuffer data, boolean owned) {
+        beginsToWait();
+        if (owned) {
+            queue().addOwned(data);
+        } else {
+            queue().addCopy(data);
+        }
+    }
+
+    /** The time that the peer has to take it counts from here on. */
+    private void beginsToWait() {
+        if (queue.isEmpty()) {
+            lastProgress = loop.nanoTime();
+        }
+    }
+
+    private void endAtLimit() {
+        end(new LimitException("closed " + this + ": " + heldBytes() + " bytes wait to be sent, more than the limit of "
+                + settings.limit + "; the peer does not read, so send less or raise the limit"));
+    }
+
+    /** Any thread: whether a send of so many bytes is admitted. If so, it must {@link #arrive} on the loop, or be withdrawn. */
+    boolean admits(int bytes) {
+        Admission admission = announce(bytes, settings.limit);
+        if (admission == Admission.FULL) {
+            endAtLimit();
+        }
+        return admission == Admission.TAKEN;
+    }
+
+    private SendResult handOver(ByteBuffer data) {
+        int size = data.remaining();
+        if (!admits(size)) {
+            return SendResult.CLOSED;
+        }
+        boolean handedOver = false;
+        try {
+            ByteBuffer copy = WriteQueue.copy(data);
+            // Before it is handed over: so the flush that sends it knows what was promised.
+            SendResult result = result(queuedBytes());
+            loop.execute(() -> arrive(copy));
+            handedOver = true;
+            data.position(data.limit());
+            return result;
+        } catch (RejectedExecutionException e) {
+            return SendResult.CLOSED;
+        } finally {
+            if (!handedOver) {
+                withdraw(size);
+            }
+        }
+    }
+
+    /** On the loop: bytes that were announced, and that nobody changes any more. */
+    void arrive(ByteBuffer data) {
+        arrived();
+        if (over) {
+            release(data.remaining());
+            return;
+        }
+        spill();
+        enqueue(data, true);
+        flushLater();
     }
 
     @Override
@@ -421,72 +539,65 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
         return openAndSend(file, position, count);
     }
 
+    /** A file is announced before it is opened. */
     private SendResult openAndSend(Path file, long position, long count) throws IOException {
-        if (ending || outputEnding) {
+        if (!admits(0)) {
             return SendResult.CLOSED;
         }
-        FileRegion region = FileRegion.open(loop.net(), file, position, count);
+        FileRegion region = null;
         boolean handedOn = false;
         try {
+            region = FileRegion.open(loop.net(), file, position, count);
             if (region.left() <= FileRegion.SMALL) {
                 return send(region.read());
             }
-            SendResult result = sendsHere() ? sendFileHere(region) : handOverFile(region);
-            handedOn = result != SendResult.CLOSED;
+            region.waitsFor(queue(), keeper);
+            SendResult result = result(queuedBytes());
+            FileRegion opened = region;
+            if (sendsHere()) {
+                handedOn = true;
+                arrive(opened);
+            } else {
+                loop.execute(() -> arrive(opened));
+                handedOn = true;
+            }
             return result;
+        } catch (RejectedExecutionException e) {
+            return SendResult.CLOSED;
         } finally {
             if (!handedOn) {
-                region.close();
+                withdraw(0);
+                if (region != null) {
+                    region.close();
+                }
             }
         }
     }
 
-    private SendResult sendFileHere(FileRegion region) {
-        if (ending || over || outputEnding) {
-            return SendResult.CLOSED;
+    /** On the loop: a file that was announced. */
+    private void arrive(FileRegion region) {
+        arrived();
+        StreamTransport to = transport;
+        boolean broken = gathered > 0 && to != null && !write(loop.output(), NOTHING, to);
+        if (broken || over) {
+            region.close();
+            return;
         }
-        gatherSingle();
+        spill();
+        beginsToWait();
         queue().addFile(region);
         if (!inCallback) {
             flushLater();
         }
-        return result(queue.bytes());
     }
 
-    /** As {@link #handOver}; the region is the loop's then, unless the result is CLOSED. */
-    private SendResult handOverFile(FileRegion region) {
-        long size = region.left();
-        SendResult result = result(addWaiting(size) + queue.bytes());
-        try {
-            loop.execute(() -> {
-                addWaiting(-size);
-                if (over || outputEnded || lingering) {
-                    region.close();
-                } else {
-                    queue().addFile(region);
-                    flushLater();
-                }
-            });
-        } catch (RejectedExecutionException e) {
-            addWaiting(-size);
-            return SendResult.CLOSED;
-        }
-        return result;
-    }
-
-    /** On the loop: the queue, to put something in. */
+    /** The queue, to put something in. Any thread may be the first. */
     @SuppressWarnings("ReferenceEquality") // identity is what is meant
     private WriteQueue queue() {
-        WriteQueue own = queue;
-        if (own == WriteQueue.NOTHING) {
-            own = new WriteQueue();
-            queue = own;
+        if (queue == WriteQueue.NOTHING) {
+            QUEUE.compareAndSet(this, WriteQueue.NOTHING, new WriteQueue());
         }
-        return own;
-    }
-
-    private long addWaiting(long bytes) {
-        return (long) WAITING.getAndAdd(this, bytes) + bytes;
+        return queue;
     }
 
     private SendResult result(long bytes) {
@@ -513,52 +624,67 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
 
     private void flush() {
         StreamTransport to = transport;
-        if (over || to == null) {
-            return;
+        if (over || to == null || (local == null && !queue.isEmpty())) {
+            return; // What waits for a connection that is being made goes out when it is there.
         }
-        ByteBuffer borrowed = single;
-        long before = queue.bytes();
         boolean empty;
         try {
-            if (borrowed != null) {
-                single = null;
-                lastActivity = loop.now();
-                empty = sendSingle(borrowed, to);
-                before = queue.bytes();
-            } else {
-                empty = queue.isEmpty() || queue.flush(to);
-            }
+            empty = gathered > 0 ? flushOutput(to) : queue.isEmpty() || flushQueue(to);
         } catch (IOException e) {
             finish(e);
             return;
         }
-        long sent = before - queue.bytes();
-        if (sent > 0) {
-            lastActivity = loop.now();
-            lastProgress = lastActivity;
-            BYTES_OUT.setOpaque(this, bytesOut + sent);
-        }
         afterFlush(to, empty);
     }
 
+    /** The usual case, without an object. */
+    private boolean flushOutput(StreamTransport to) throws IOException {
+        ByteBuffer output = loop.output().flip();
+        boolean all = to.send(output);
+        sent(output.position());
+        if (all) {
+            output.clear();
+            gathered = 0;
+        } else {
+            gathered = output.compact().position();
+            spill();
+        }
+        return all;
+    }
+
+    private boolean flushQueue(StreamTransport to) throws IOException {
+        WriteQueue present = queue;
+        long held = present.bytes();
+        long before = present.sent();
+        try {
+            return present.flush(to);
+        } finally {
+            release(held - present.bytes());
+            long gone = present.sent() - before;
+            if (gone > 0) {
+                sent(gone);
+                lastProgress = loop.nanoTime();
+            }
+        }
+    }
+
     private void afterFlush(StreamTransport to, boolean empty) {
-        if (empty && closeWhenSent) {
-            finishWhenRead(to);
-            return;
+        // Nothing more is announced: see SendGate. If something is, this is looked at again when it has arrived.
+        if (empty && refuses() && isQuiet()) {
+            if (closeWhenSent) {
+                finishWhenRead(to);
+                return;
+            }
+            if (isOutputEnding() && !outputEnded) {
+                outputEnded = true;
+                to.closeOutput();
+            }
         }
-        if (empty && outputEnding && !outputEnded) {
-            outputEnded = true;
-            to.closeOutput();
-        }
-        long bytes = queue.bytes();
         if (!empty) {
             watchWrites();
         }
-        if (queue.bufferedBytes() > settings.limit) {
-            finish(new IOException(
-                    "closed " + this + ": " + queue.bufferedBytes() + " bytes wait to be sent, more than the limit of "
-                            + settings.limit + "; the peer does not read, so send less or raise the limit"));
-        } else if (bytes > settings.highWater) {
+        long bytes = queue.bytes() + queue.fileBytes();
+        if (bytes > settings.highWater) {
             aboveHigh = true;
             pauseOrResume();
         } else if (bytes <= settings.lowWater) {
@@ -575,14 +701,18 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
     }
 
     private void tellWritable() {
-        if (!ending) {
-            call(() -> handler.onWritable(this));
+        if (!isEnding()) {
+            call(() -> {
+                if (!refused) {
+                    handler.onWritable(this);
+                }
+            });
         }
     }
 
     @Override
     public long queuedBytes() {
-        return waiting + queue.bytes();
+        return waitingBytes() + queue.fileBytes();
     }
 
     // ---- Reading or not ----
@@ -632,10 +762,20 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
 
     @Override
     public void closeOutput() {
-        onLoop(() -> {
-            outputEnding = true;
-            flushUnlessCalled();
-        });
+        endOutput();
+        betweenCallbacks(this::flushUnlessCalled);
+    }
+
+    /**
+     * On the loop, and never in the middle of another connection's callback: an end is told to a handler, which must not be called while a handler is in the middle of something. In this connection's own callback it only
+     * leaves a note, which is looked at when that returns.
+     */
+    private void betweenCallbacks(Runnable what) {
+        if (loop.inLoop() && !inCallback) {
+            loop.atEndOfTurn(what);
+        } else {
+            onLoop(what);
+        }
     }
 
     /** After a callback it is done anyway. */
@@ -647,10 +787,9 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
 
     @Override
     public void close() {
-        if (!ending) {
-            ending = true;
-            // Behind what this thread has handed over before: only then is an empty queue the end.
-            onLoop(() -> {
+        if (!isEnding()) {
+            end();
+            betweenCallbacks(() -> {
                 closeWhenSent = true;
                 flushUnlessCalled();
             });
@@ -659,8 +798,8 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
 
     @Override
     public void abort() {
-        ending = true;
-        onLoop(() -> {
+        end();
+        betweenCallbacks(() -> {
             aborting = true;
             if (!inCallback) {
                 finish(null);
@@ -670,7 +809,59 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
 
     @Override
     public boolean isClosed() {
-        return ending;
+        return isEnding();
+    }
+
+    /** Ends it for this reason, soon: see {@link #end(IOException, Runnable)}. */
+    private void end(IOException why) {
+        end(why, () -> {});
+    }
+
+    /**
+     * Any thread: nothing more is sent, and it is over for this reason when its loop comes to it. Never here and now: whoever calls may be in the middle of something with this
+     * connection, or with a collection that it is in.
+     *
+     * @param then runs afterwards, or when it is clear that the loop has ended
+     */
+    void end(IOException why, Runnable then) {
+        end();
+        doomed = true;
+        Runnable last = () -> {
+            finish(why);
+            then.run();
+        };
+        if (loop.inLoop()) {
+            loop.atEndOfTurn(last);
+        } else {
+            try {
+                loop.execute(last);
+            } catch (RejectedExecutionException e) {
+                then.run();
+            }
+        }
+    }
+
+    /** Whether {@link #end(IOException, Runnable)} was called. */
+    boolean isDoomed() {
+        return doomed;
+    }
+
+    @Override
+    void lookAgain() {
+        try {
+            loop.execute(this::flushUnlessCalled);
+        } catch (RejectedExecutionException e) {
+            // The loop has ended, and the connection with it.
+        }
+    }
+
+    @Override
+    void charge(long bytes) {
+        keeper.bytesWait(this, bytes);
+    }
+
+    int waitingFiles() {
+        return queue.files();
     }
 
     /** On the loop: it is over, for this reason if there is one. */
@@ -679,24 +870,29 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
             return;
         }
         over = true;
-        ending = true;
+        end();
         StreamTransport to = transport;
         if (to != null) {
             to.close();
         } else {
             stream.close();
         }
-        if (!queue.isEmpty()) {
-            queue.clear();
+        if (gathered > 0) {
+            loop.output().clear();
+            gathered = 0;
         }
-        single = null;
+        if (!queue.isEmpty()) {
+            long held = queue.bytes();
+            queue.clear();
+            release(held);
+        }
         cancel(idleAlarm);
         cancel(writeAlarm);
         idleAlarm = null;
         writeAlarm = null;
         boolean last = keeper.isOver(this);
         if (cause != null && announced) {
-            call(() -> handler.onError(this, cause));
+            call(() -> tellError(cause));
         }
         call(() -> {
             try {
@@ -710,7 +906,7 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
             } finally {
                 attachment = null;
                 if (last) {
-                    keeper.hasEnded();
+                    keeper.hasEnded(this);
                 }
             }
         });
@@ -722,13 +918,16 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
         if (over) {
             return;
         }
-        flush();
-        long left = queuedBytes();
-        finish(
-                left == 0 || lingering
-                        ? null
-                        : new IOException("closed " + this + ": its event manager has ended, and " + left
-                                + " bytes could not be sent; close the server or client before its manager"));
+        try {
+            flush();
+        } finally {
+            long left = queuedBytes();
+            finish(
+                    left == 0 || lingering
+                            ? null
+                            : new IOException("closed " + this + ": its event manager has ended, and " + left
+                                    + " bytes could not be sent; close the server or client before its manager"));
+        }
     }
 
     /** The peer is told that it is over, by shutdown(2), though the loop may be held up and cannot close it. Any thread. */
@@ -758,12 +957,22 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
         to.closeOutput();
         to.resume();
         cancel(idleAlarm);
-        idleAlarm = loop.schedule(LINGER_NANOS, fired -> {
+        idleAlarm = schedule(LINGER_NANOS, fired -> {
             idleAlarm = null;
             if (fired) {
                 finish(null);
             }
         });
+    }
+
+    /** Null in the loop's last turn, which takes no alarms any more: it ends this connection anyway. */
+    @Nullable
+    AlarmKey schedule(long nanos, AlarmCallback callback) {
+        try {
+            return loop.schedule(nanos, callback);
+        } catch (RejectedExecutionException e) {
+            return null;
+        }
     }
 
     private void cancel(@Nullable AlarmKey alarm) {
@@ -779,12 +988,21 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
     }
 
     private void watchIdle(long nanos) {
-        idleAlarm = loop.schedule(nanos, fired -> {
+        idleAlarm = schedule(nanos, fired -> {
             idleAlarm = null;
             if (!fired || over || idleNanos == 0) {
                 return;
             }
             long left = idleNanos - (loop.now() - lastActivity);
+            if (left <= 0) {
+                // The process may have been stopped: then there is something to read, of which the loop was not told.
+                long before = bytesIn;
+                readArrived();
+                if (over) {
+                    return;
+                }
+                left = bytesIn == before ? left : idleNanos;
+            }
             if (left <= 0) {
                 finish(new SocketTimeoutException("closed " + this + ": idle for " + idleNanos / 1_000_000 + " ms"));
             } else {
@@ -793,23 +1011,32 @@ final class StreamConnection implements Connection, TransportHandler, Runnable {
         });
     }
 
+    /** On the loop: reads what has arrived, though the loop was not told of it. True if there is more. */
+    boolean readArrived() {
+        StreamTransport to = transport;
+        if (over || to == null) {
+            return false;
+        }
+        to.readNow();
+        return !over && to.hasInput();
+    }
+
     private void watchWrites() {
         if (settings.writeNanos > 0 && writeAlarm == null) {
-            lastProgress = loop.now();
             watchWrites(settings.writeNanos);
         }
     }
 
     private void watchWrites(long nanos) {
-        writeAlarm = loop.schedule(nanos, fired -> {
+        writeAlarm = schedule(nanos, fired -> {
             writeAlarm = null;
             if (!fired || over || queue.isEmpty()) {
                 return;
             }
-            long left = settings.writeNanos - (loop.now() - lastProgress);
+            long left = settings.writeNanos - (loop.nanoTime() - lastProgress);
             if (left <= 0) {
                 finish(new SocketTimeoutException("closed " + this + ": the peer took nothing for "
-                        + settings.writeNanos / 1_000_000 + " ms while " + queue.bytes() + " bytes wait"));
+                        + settings.writeNanos / 1_000_000 + " ms while " + queuedBytes() + " bytes wait"));
             } else {
                 watchWrites(left);
             }

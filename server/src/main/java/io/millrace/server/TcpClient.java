@@ -32,7 +32,7 @@ public final class TcpClient implements AutoCloseable {
     private final long connectNanos;
     private final Loops loops;
     private final Callbacks callbacks;
-    private final Connections connections = new Connections();
+    private final Connections connections;
     /** Attempts whose end nobody knows yet; so a close can fail those that are only queued. */
     private final Set<CompletableFuture<Connection>> attempts = ConcurrentHashMap.newKeySet();
 
@@ -41,6 +41,7 @@ public final class TcpClient implements AutoCloseable {
     private TcpClient(Builder builder) {
         this.settings = builder.settings;
         this.connectNanos = builder.connectNanos;
+        this.connections = new Connections(settings, Integer.MAX_VALUE, Integer.MAX_VALUE);
         this.loops = builder.manager == null ? Loops.global() : Loops.of(builder.manager);
         this.callbacks = Callbacks.of("millrace-client", settings);
     }
@@ -68,7 +69,7 @@ public final class TcpClient implements AutoCloseable {
      *
      * @param address resolved
      * @param handler for this connection; {@code onConnect} is called before the future is completed
-     * @return completes when it is there, or could not be made: refused, unreachable, or timed out
+     * @return completes when it is there, or could not be made: refused, by the peer or by an {@code onConnect} that throws, unreachable, or timed out
      */
     public CompletableFuture<Connection> connect(InetSocketAddress address, ConnectionHandler handler) {
         Objects.requireNonNull(address, "address");
@@ -98,7 +99,7 @@ public final class TcpClient implements AutoCloseable {
         if (handler.made.isDone()) {
             return; // cancelled, or the client was closed
         }
-        if (!connections.admit()) {
+        if (connections.admit(address.getAddress()) != Connections.Admission.TAKEN) {
             handler.made.completeExceptionally(closed(address));
             return;
         }
@@ -113,7 +114,7 @@ public final class TcpClient implements AutoCloseable {
             if (stream != null) {
                 stream.close();
             }
-            connections.withdraw();
+            connections.leave(address.getAddress());
             handler.made.completeExceptionally(e);
             return;
         }
@@ -168,9 +169,11 @@ public final class TcpClient implements AutoCloseable {
         public void onConnect(Connection connection) throws Exception {
             try {
                 handler.onConnect(connection);
-            } finally {
-                made.complete(connection);
+            } catch (Throwable e) {
+                made.completeExceptionally(e);
+                throw e;
             }
+            made.complete(connection);
         }
 
         @Override
@@ -223,8 +226,8 @@ public final class TcpClient implements AutoCloseable {
         Deadline deadline = Deadline.after(loops.clock(), Deadline.OF_CLOSE);
         if (!loops.isOnOne() && !callbacks.isInside() && !deadline.await(ended)) {
             connections.connections().forEach(StreamConnection::cutOff);
-            FailureLog.warn("closed " + this + ", but handlers of these have not returned in time: "
-                    + connections.connections());
+            FailureLog.warn(
+                    "closed " + this + ", but handlers of these have not returned in time: " + connections.unended());
         }
         var ignored = ended.whenComplete((done, failure) -> {
             callbacks.close();
@@ -288,6 +291,18 @@ public final class TcpClient implements AutoCloseable {
          */
         public Builder waterMarks(long low, long high, long limit) {
             settings.waterMarks(low, high, limit);
+            return this;
+        }
+
+        /**
+         * As {@link TcpServer.Builder#budget}.
+         *
+         * @param bytes as there by default
+         * @param files as there by default
+         * @return this
+         */
+        public Builder budget(long bytes, int files) {
+            settings.budget(bytes, files);
             return this;
         }
 

@@ -48,10 +48,9 @@ import org.jspecify.annotations.Nullable;
 public final class TcpServer implements AutoCloseable {
     private final ConnectionHandler handler;
     private final ServerSettings settings;
-    private final int maxConnections;
     private final Loops loops;
     private final Callbacks callbacks;
-    private final Connections connections = new Connections();
+    private final Connections connections;
     private final List<TcpListener> listeners = new ArrayList<>();
     /** One for each listener, in their order: on the loop of the same number. */
     private final List<Acceptance> acceptances = new ArrayList<>();
@@ -63,18 +62,22 @@ public final class TcpServer implements AutoCloseable {
     private TcpServer(Builder builder, ConnectionHandler handler) throws IOException {
         this.handler = handler;
         this.settings = builder.settings;
-        this.maxConnections = builder.maxConnections;
+        this.connections = new Connections(settings, builder.maxConnections, builder.maxConnectionsPerAddress);
         this.loops = builder.loops();
-        this.callbacks = Callbacks.of("millrace-server", settings);
+        Callbacks opened = null;
         boolean started = false;
         try {
+            opened = Callbacks.of("millrace-server", settings);
+            this.callbacks = opened;
             this.address = listen(builder);
             accept();
             started = true;
         } finally {
             if (!started) {
                 listeners.forEach(TcpListener::close);
-                callbacks.close();
+                if (opened != null) {
+                    opened.close();
+                }
                 loops.endBy(Deadline.after(loops.clock(), Deadline.OF_CLOSE));
             }
         }
@@ -168,15 +171,11 @@ public final class TcpServer implements AutoCloseable {
     // ---- Connections ----
 
     private void accepted(TransportLoop loop, TcpStream stream) {
-        if (!connections.admit()) {
-            stream.close(); // the server is closed, or being closed
-            return;
-        }
-        if (connections.size() >= maxConnections) {
-            connections.withdraw();
+        InetAddress from = stream.remoteAddress().getAddress();
+        Connections.Admission admission = connections.admit(from);
+        if (admission != Connections.Admission.TAKEN) {
             stream.close();
-            tellError(new IOException("turned a connection away: " + maxConnections
-                    + " are open, which is the limit; raise maxConnections, or wait until one ends"));
+            turnedAway(admission, from);
             return;
         }
         StreamConnection connection;
@@ -185,7 +184,7 @@ public final class TcpServer implements AutoCloseable {
             connection =
                     new StreamConnection(connections.nextId(), loop, stream, handler, settings, callbacks, connections);
         } catch (Throwable e) {
-            connections.withdraw();
+            connections.leave(from);
             stream.close(); // gone before it was looked at
             tellError(e);
             return;
@@ -195,22 +194,36 @@ public final class TcpServer implements AutoCloseable {
             run(loop, connection::open);
         } catch (RejectedExecutionException e) {
             if (connections.isOver(connection)) {
-                connections.withdraw();
+                connections.hasEnded(connection);
             }
             stream.close();
         }
     }
 
+    private void turnedAway(Connections.Admission why, InetAddress from) {
+        switch (why) {
+            case FULL -> tellTurnedAway(connections.most() + " are open, which is the limit; raise maxConnections");
+            case ADDRESS_FULL ->
+                tellTurnedAway(connections.mostPerAddress() + " from " + from.getHostAddress()
+                        + " are open, which is the limit; raise maxConnectionsPerAddress");
+            case TAKEN, CLOSED -> {
+                // The server is being closed, which is nobody's failure.
+            }
+        }
+    }
+
+    private void tellTurnedAway(String why) {
+        tellError(new LimitException(
+                ConnectionLog.Kind.TURNED_AWAY, "turned a connection away: " + why + ", or wait until one ends", null));
+    }
+
     private void notAccepted(IOException cause) {
-        tellError(new IOException("cannot accept: " + cause.getMessage() + "; trying again", cause));
+        tellError(new LimitException(
+                ConnectionLog.Kind.NOT_ACCEPTED, "cannot accept: " + cause.getMessage() + "; trying again", cause));
     }
 
     private void tellError(Throwable failure) {
-        try {
-            handler.onError(null, failure);
-        } catch (Throwable e) {
-            FailureLog.report("onError of " + this, e, failure);
-        }
+        ConnectionLog.tell(handler, null, failure);
     }
 
     // ---- Ending ----
@@ -313,7 +326,7 @@ public final class TcpServer implements AutoCloseable {
     /** What has not ended, and may not for a while because a handler does not return. */
     private List<String> remaining() {
         List<String> remaining = new ArrayList<>();
-        for (StreamConnection connection : connections.connections()) {
+        for (StreamConnection connection : connections.unended()) {
             remaining.add(connection + " on " + connection.loop());
         }
         return remaining;
@@ -405,6 +418,7 @@ public final class TcpServer implements AutoCloseable {
         private InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         private int backlog = 1024;
         private int maxConnections = Integer.MAX_VALUE;
+        private int maxConnectionsPerAddress = Integer.MAX_VALUE;
         private boolean reusePort = true;
         private boolean sharePort;
         private @Nullable EventManager manager;
@@ -464,13 +478,25 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * How many connections may be open; more are closed when they come, and {@code onError} is told.
+         * How many connections may be open; more are closed when they come, and {@code onError} is told. Never one more, however many loops accept.
          *
          * @param count no limit by default
          * @return this
          */
         public Builder maxConnections(int count) {
             this.maxConnections = ServerSettings.inRange("the number of connections", count, 1, Integer.MAX_VALUE);
+            return this;
+        }
+
+        /**
+         * How many connections may be open from one address; more are closed when they come, and {@code onError} is told. Never one more, however many loops accept.
+         *
+         * @param count no limit by default
+         * @return this
+         */
+        public Builder maxConnectionsPerAddress(int count) {
+            this.maxConnectionsPerAddress =
+                    ServerSettings.inRange("the number of connections from an address", count, 1, Integer.MAX_VALUE);
             return this;
         }
 
@@ -512,11 +538,24 @@ public final class TcpServer implements AutoCloseable {
          *
          * @param low at or below this it is called writable again; 32 KiB by default
          * @param high above this it is not read, and senders are told; 64 KiB by default
-         * @param limit above this it is closed; 64 MiB by default
+         * @param limit a send that finds more waiting than this is refused, and the connection closed; 64 MiB by default
          * @return this
          */
         public Builder waterMarks(long low, long high, long limit) {
             settings.waterMarks(low, high, limit);
+            return this;
+        }
+
+        /**
+         * How much may wait to be sent on all connections together. Above it the connection that holds most is closed, and its {@code onError} told, so that peers that do not read
+         * cannot fill the heap for all. A connection for which less than 4 KiB wait does not count. Bytes that connections share, as those of a broadcast, count for each of them.
+         *
+         * @param bytes a quarter of the largest heap by default
+         * @param files open files that wait; a quarter of what the process may have open by default, and at most 1,024
+         * @return this
+         */
+        public Builder budget(long bytes, int files) {
+            settings.budget(bytes, files);
             return this;
         }
 

@@ -9,8 +9,10 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a connection has to send, in order: buffers that the system did not take, which are the queue's own, and behind them buffers that were sent during the present
- * callback, which are the user's until it returns. One thread, but for {@link #bytes}.
+ * What a connection has to send and the system did not take yet, in order. Its buffers are its own, or shared ones that never change. One thread, but for the counts
+ * of files.
+ *
+ * <p>Small pieces are copied together, into chunks that grow with what waits: so what waits takes at most about twice its bytes, whatever the pieces were.
  *
  * <p>Files stand beside the buffers, in a list of their own: each knows how many buffers go before it, counted from the first one ever added. So a queue without files, which
  * is nearly every one, pays for them with a comparison.
@@ -19,16 +21,25 @@ final class WriteQueue {
     /** How many buffers go to the system in one call. */
     private static final int BATCH = 64;
 
+    /** Up to here a piece is worth a copy rather than a buffer of its own. */
+    private static final int SMALL = 1024;
+
+    private static final int SMALLEST_CHUNK = 256;
+    private static final int LARGEST_CHUNK = 16 * 1024;
+
     private static final ByteBuffer[] NONE = {};
 
     /** A queue that nothing is ever put into: that of every connection that has had nothing to wait for. */
     static final WriteQueue NOTHING = new WriteQueue();
 
-    private static final VarHandle BYTES;
+    private static final VarHandle FILES;
+    private static final VarHandle FILE_BYTES;
 
     static {
         try {
-            BYTES = MethodHandles.lookup().findVarHandle(WriteQueue.class, "bytes", long.class);
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            FILES = lookup.findVarHandle(WriteQueue.class, "files", int.class);
+            FILE_BYTES = lookup.findVarHandle(WriteQueue.class, "fileBytes", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -37,45 +48,86 @@ final class WriteQueue {
     private @Nullable ByteBuffer[] buffers = NONE;
     private int head;
     private int size;
-    /** How many of them, from the head on, are the queue's own. */
-    private int owned;
     /** How many were taken out, ever. */
     private long taken;
+    /** The last buffer, if it has room that is ours to fill. */
+    private @Nullable ByteBuffer chunk;
+
+    private long bytes;
+    private long sent;
 
     private @Nullable FileRegion firstFile;
     private @Nullable FileRegion lastFile;
-    /** Of {@code bytes}, how many are in files. */
-    private long fileBytes;
 
-    /** Written by the loop, read by anyone: opaque. */
-    private long bytes;
+    /** Files that wait, here or on their way here; and how many bytes of them. Any thread. */
+    @SuppressWarnings("UnusedVariable") // by FILES
+    private volatile int files;
+
+    @SuppressWarnings("UnusedVariable") // by FILE_BYTES
+    private volatile long fileBytes;
 
     boolean isEmpty() {
         return size == 0 && firstFile == null;
     }
 
-    /** How many bytes are in it. Any thread. */
+    /** How many bytes are in its buffers. */
     long bytes() {
-        return (long) BYTES.getOpaque(this);
+        return bytes;
     }
 
-    /** Of those, how many take memory. */
-    long bufferedBytes() {
-        return bytes - fileBytes;
+    /** How many bytes it has given to the system, ever, those of files included. */
+    long sent() {
+        return sent;
     }
 
-    /** Adds a buffer that is not the queue's until {@link #own}. */
-    void addBorrowed(ByteBuffer data) {
-        add(data);
+    /** How many bytes of files wait. Any thread. */
+    long fileBytes() {
+        return (long) FILE_BYTES.getVolatile(this);
+    }
+
+    /** How many files wait, each with a descriptor. Any thread. */
+    int files() {
+        return (int) FILES.getVolatile(this);
+    }
+
+    /** Counts a file in or out. Any thread. */
+    void countFile(int count, long ofBytes) {
+        FILES.getAndAdd(this, count);
+        FILE_BYTES.getAndAdd(this, ofBytes);
+    }
+
+    /** Adds a copy of the bytes. */
+    void addCopy(ByteBuffer data) {
+        int count = data.remaining();
+        ByteBuffer last = chunk;
+        if (last == null || last.capacity() - last.limit() < count) {
+            int room = (int) Math.clamp(bytes, SMALLEST_CHUNK, LARGEST_CHUNK);
+            last = ByteBuffer.allocate(Math.max(count, room)).limit(0);
+            append(last);
+            chunk = last;
+        }
+        int end = last.limit();
+        last.limit(end + count).put(end, data, data.position(), count);
+        bytes += count;
     }
 
     /** Adds a buffer that is the queue's from now on, or is shared and never changes. */
     void addOwned(ByteBuffer data) {
-        if (owned < size) {
-            own();
+        if (size > 0 && data.remaining() <= SMALL) {
+            addCopy(data);
+        } else {
+            append(data);
+            bytes += data.remaining();
         }
-        add(data);
-        owned++;
+    }
+
+    private void append(ByteBuffer data) {
+        if (head + size == buffers.length) {
+            makeRoom();
+        }
+        buffers[head + size] = data;
+        size++;
+        chunk = null;
     }
 
     /** Adds a piece of a file, not empty, which is the queue's to close. */
@@ -87,17 +139,7 @@ final class WriteQueue {
             lastFile.next = region;
         }
         lastFile = region;
-        fileBytes += region.left();
-        BYTES.setOpaque(this, bytes + region.left());
-    }
-
-    private void add(ByteBuffer data) {
-        if (head + size == buffers.length) {
-            makeRoom();
-        }
-        buffers[head + size] = data;
-        size++;
-        BYTES.setOpaque(this, bytes + data.remaining());
+        chunk = null;
     }
 
     private void makeRoom() {
@@ -128,7 +170,9 @@ final class WriteQueue {
             }
             long before = remaining(present, count);
             boolean all = transport.send(present, head, count);
-            BYTES.setOpaque(this, bytes - before + remaining(present, count));
+            long gone = before - remaining(present, count);
+            bytes -= gone;
+            sent += gone;
             drop(present);
             if (!all) {
                 return false;
@@ -138,9 +182,7 @@ final class WriteQueue {
     }
 
     private boolean sendFile(FileRegion region, StreamTransport transport) throws IOException {
-        long sent = region.sendTo(transport);
-        fileBytes -= sent;
-        BYTES.setOpaque(this, bytes - sent);
+        sent += region.sendTo(transport);
         if (region.left() > 0) {
             return false;
         }
@@ -166,22 +208,11 @@ final class WriteQueue {
             buffers[head++] = null;
             size--;
             taken++;
-            owned = Math.max(0, owned - 1);
         }
         if (size == 0) {
             head = 0;
+            chunk = null;
         }
-    }
-
-    /** The callback returns: what is left of the user's buffers is copied. */
-    void own() {
-        for (int i = owned; i < size; i++) {
-            ByteBuffer borrowed = buffers[head + i];
-            if (borrowed != null) {
-                buffers[head + i] = copy(borrowed);
-            }
-        }
-        owned = size;
     }
 
     static ByteBuffer copy(ByteBuffer data) {
@@ -194,11 +225,10 @@ final class WriteQueue {
         }
         firstFile = null;
         lastFile = null;
-        fileBytes = 0;
         buffers = NONE;
+        chunk = null;
         head = 0;
         size = 0;
-        owned = 0;
-        BYTES.setOpaque(this, 0L);
+        bytes = 0;
     }
 }

@@ -27,7 +27,7 @@ public class DescriptorUse {
     final byte[] weight = new byte[32 << 10];
 
     private final int[] ends = new int[2];
-    private final boolean opened = Posix.pipe(CallState.current(), ends) == 0;
+    private final boolean opened = Posix.pipe(CallState.borrow(), ends) == 0;
     private final Descriptor writer = new Descriptor(ends[1], false);
 
     @Actor
@@ -35,9 +35,9 @@ public class DescriptorUse {
         if (!opened) {
             result.r1 = 5;
         } else if (writer.acquire()) {
-            long scratch = CallState.current().scratch();
-            boolean written = Posix.write(CallState.current(), writer.fd(), scratch, 1) == 1;
-            boolean arrived = Posix.read(CallState.current(), ends[0], scratch, 1) == 1;
+            long scratch = CallState.borrow().scratch();
+            boolean written = Posix.write(CallState.borrow(), writer.fd(), scratch, 1) == 1;
+            boolean arrived = Posix.read(CallState.borrow(), ends[0], scratch, 1) == 1;
             result.r1 = written && arrived ? 1 : 2;
             writer.release();
         }
@@ -57,8 +57,8 @@ public class DescriptorUse {
             return;
         }
         long endOfStream =
-                Posix.read(CallState.current(), ends[0], CallState.current().scratch(), 1);
+                Posix.read(CallState.borrow(), ends[0], CallState.borrow().scratch(), 1);
         result.r2 = endOfStream == 0 ? 1 : 0;
-        Posix.close(CallState.current(), ends[0]);
+        Posix.close(CallState.borrow(), ends[0]);
     }
 }

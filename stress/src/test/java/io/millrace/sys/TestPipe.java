@@ -4,7 +4,7 @@ package io.millrace.sys;
 public record TestPipe(Descriptor reader, Descriptor writer) {
     public static TestPipe open() {
         int[] ends = new int[2];
-        int result = Posix.pipe(CallState.current(), ends);
+        int result = Posix.pipe(CallState.borrow(), ends);
         if (result < 0) {
             throw new IllegalStateException("cannot open a pipe: errno " + -result);
         }
@@ -14,7 +14,7 @@ public record TestPipe(Descriptor reader, Descriptor writer) {
     /** Makes the reader readable. */
     public void writeByte() {
         if (writer.acquire()) {
-            Posix.write(CallState.current(), writer.fd(), CallState.current().scratch(), 1);
+            Posix.write(CallState.borrow(), writer.fd(), CallState.borrow().scratch(), 1);
             writer.release();
         }
     }

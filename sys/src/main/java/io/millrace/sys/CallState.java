@@ -11,28 +11,37 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Where a downcall leaves {@code errno}, and a little scratch memory for its arguments. Not shared between threads at one
- * time: a selector owns one for its waiting thread, a loop owns one, everything else uses {@link #current()}.
+ * time: a selector owns one for its waiting thread, a loop owns one, everything else uses {@link #borrow()}.
  *
  * <p>Its memory is freed by the garbage collector: a segment of a shared arena would be counted in and out of use on every call.
  */
-public final class CallState {
+public final class CallState implements AutoCloseable {
     /** Room for a struct statx and an empty path, the largest arguments that we build. */
     static final int SCRATCH_BYTES = 272;
 
     private static final StructLayout LAYOUT = Linker.Option.captureStateLayout();
     private static final long ERRNO = LAYOUT.byteOffset(PathElement.groupElement("errno"));
     private static final long SCRATCH_OFFSET = (LAYOUT.byteSize() + 15) & -16;
-    private static final ThreadLocal<CallState> CURRENT = ThreadLocal.withInitial(() -> new CallState(Arena.ofAuto()));
+    private static final ThreadLocal<CallState> OF_PLATFORM_THREAD =
+            ThreadLocal.withInitial(() -> new CallState(Arena.ofAuto()));
+    private static final LendingPool<CallState> OF_VIRTUAL_THREADS = new LendingPool<>();
 
     /** Passed to the handles as their first argument. */
     final MemorySegment segment;
 
     private final MemorySegment whole;
+    /** Whether {@link #close} gives it back to where virtual threads borrow. */
+    private final boolean lent;
 
     /** The buffer of the thread's last call. A loop moves the bytes of all its connections through one. */
     private @Nullable BufferAddress recent;
 
     CallState(Arena arena) {
+        this(arena, false);
+    }
+
+    private CallState(Arena arena, boolean lent) {
+        this.lent = lent;
         this.whole = arena.allocate(SCRATCH_OFFSET + SCRATCH_BYTES, 16);
         this.segment = whole.asSlice(0, LAYOUT);
     }
@@ -42,9 +51,25 @@ public final class CallState {
         return new CallState(Arena.ofAuto());
     }
 
-    /** The calling thread's own. */
-    public static CallState current() {
-        return CURRENT.get();
+    /**
+     * One for the calls until {@link #close}: a platform thread's own, or borrowed if the thread is virtual. A virtual thread may be unmounted in between, so
+     * it must not be used after the close.
+     */
+    public static CallState borrow() {
+        return Thread.currentThread().isVirtual() ? borrowForVirtualThread() : OF_PLATFORM_THREAD.get();
+    }
+
+    private static CallState borrowForVirtualThread() {
+        CallState free = OF_VIRTUAL_THREADS.take();
+        return free != null ? free : new CallState(Arena.ofAuto(), true);
+    }
+
+    /** Gives it back, if it was borrowed; by the borrower, once. */
+    @Override
+    public void close() {
+        if (lent) {
+            OF_VIRTUAL_THREADS.giveBack(this);
+        }
     }
 
     /**

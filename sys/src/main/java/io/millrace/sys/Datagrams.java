@@ -58,10 +58,11 @@ public final class Datagrams {
 
     /** Throws away what waits, up to a number of datagrams. */
     static void throwAway(int fd, int most) {
-        CallState state = CallState.current();
-        long result = 0;
-        for (int i = 0; i < most && (result >= 0 || result == -Errno.EINTR.code()); i++) {
-            result = Sockets.receive(state, fd, state.scratch(), 1);
+        try (CallState state = CallState.borrow()) {
+            long result = 0;
+            for (int i = 0; i < most && (result >= 0 || result == -Errno.EINTR.code()); i++) {
+                result = Sockets.receive(state, fd, state.scratch(), 1);
+            }
         }
     }
 

@@ -110,7 +110,7 @@ public final class Descriptor implements Handle {
     }
 
     private void reallyClose() {
-        Posix.close(CallState.current(), fd);
+        Posix.close(fd);
     }
 
     @Override

@@ -9,6 +9,12 @@ import java.lang.invoke.MethodHandle;
 final class Downcall {
     private Downcall() {}
 
+    static int run(MethodHandle function, long a, long b) {
+        try (CallState state = CallState.borrow()) {
+            return run(state, function, a, b);
+        }
+    }
+
     static int run(CallState state, MethodHandle function, long a) {
         try {
             return state.result((long) function.invokeExact(state.segment, a));

@@ -22,7 +22,7 @@ final class EpollSelector implements Selector {
     static final int EPOLLET = 1 << 31;
 
     private static final int EPOLL_CLOEXEC = 0x80000;
-    private static final int CTL_ADD = 1;
+    static final int CTL_ADD = 1;
     private static final int CTL_DEL = 2;
     private static final int CTL_MOD = 3;
 
@@ -57,28 +57,29 @@ final class EpollSelector implements Selector {
     }
 
     static Selector open() throws IOException {
-        CallState state = CallState.current();
-        int fd = Calls.create1(state);
-        if (fd < 0) {
-            throw new ErrnoException("epoll_create1", -1, -fd);
-        }
-        Descriptor epoll = new Descriptor(fd, false);
-        @Nullable WakeFd wakeFd = null;
-        Arena arena = Arena.ofShared();
-        try {
-            wakeFd = WakeFd.open(state);
-            int result = Calls.ctl(state, fd, CTL_ADD, wakeFd.fd(), EPOLLIN | EPOLLET, Key.WAKE);
-            if (result < 0) {
-                throw new ErrnoException("epoll_ctl(ADD)", wakeFd.fd(), -result);
+        try (CallState state = CallState.borrow()) {
+            int fd = Calls.create1(state);
+            if (fd < 0) {
+                throw new ErrnoException("epoll_create1", -1, -fd);
             }
-            return new EpollSelector(arena, new CallState(Arena.ofAuto()), epoll, wakeFd);
-        } catch (Throwable thrown) {
-            epoll.close();
-            arena.close();
-            if (wakeFd != null) {
-                wakeFd.close();
+            Descriptor epoll = new Descriptor(fd, false);
+            @Nullable WakeFd wakeFd = null;
+            Arena arena = Arena.ofShared();
+            try {
+                wakeFd = WakeFd.open();
+                int result = Calls.ctl(state, fd, CTL_ADD, wakeFd.fd(), EPOLLIN | EPOLLET, Key.WAKE);
+                if (result < 0) {
+                    throw new ErrnoException("epoll_ctl(ADD)", wakeFd.fd(), -result);
+                }
+                return new EpollSelector(arena, new CallState(Arena.ofAuto()), epoll, wakeFd);
+            } catch (Throwable thrown) {
+                epoll.close();
+                arena.close();
+                if (wakeFd != null) {
+                    wakeFd.close();
+                }
+                throw thrown;
             }
-            throw thrown;
         }
     }
 
@@ -108,7 +109,7 @@ final class EpollSelector implements Selector {
         if (!descriptor.acquire()) {
             throw new java.nio.channels.ClosedChannelException();
         }
-        int result = Calls.ctl(CallState.current(), epoll.fd(), CTL_ADD, descriptor.fd(), mask(interest, trigger), key);
+        int result = control(CTL_ADD, descriptor.fd(), mask(interest, trigger), key);
         if (result < 0) {
             descriptor.release();
             throw new ErrnoException("epoll_ctl(ADD)", descriptor.fd(), -result);
@@ -118,7 +119,7 @@ final class EpollSelector implements Selector {
     @Override
     public void modify(Handle handle, long key, int interest, int trigger) throws IOException {
         int fd = ((Descriptor) handle).fd();
-        int result = Calls.ctl(CallState.current(), epoll.fd(), CTL_MOD, fd, mask(interest, trigger), key);
+        int result = control(CTL_MOD, fd, mask(interest, trigger), key);
         if (result < 0) {
             throw new ErrnoException("epoll_ctl(MOD)", fd, -result);
         }
@@ -129,9 +130,15 @@ final class EpollSelector implements Selector {
     public void remove(Handle handle, long key) {
         Descriptor descriptor = (Descriptor) handle;
         // A failure means that the kernel has dropped it already, because somebody closed an adopted descriptor.
-        int ignored = Calls.ctl(CallState.current(), epoll.fd(), CTL_DEL, descriptor.fd(), 0, 0);
+        int ignored = control(CTL_DEL, descriptor.fd(), 0, 0);
         assert ignored <= 0;
         descriptor.release();
+    }
+
+    private int control(int op, int fd, int mask, long key) {
+        try (CallState state = CallState.borrow()) {
+            return Calls.ctl(state, epoll.fd(), op, fd, mask, key);
+        }
     }
 
     @Override
@@ -265,7 +272,7 @@ final class EpollSelector implements Selector {
     }
 
     @SuppressWarnings("serial")
-    private static final class Calls extends CompiledApart {
+    static final class Calls extends CompiledApart {
         static final MethodHandle CREATE1 = Native.link("epoll_create1", 1);
         static final MethodHandle CTL = Native.link("epoll_ctl", 4);
         static final MethodHandle WAIT = Native.link("epoll_wait", 4);

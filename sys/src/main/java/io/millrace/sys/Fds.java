@@ -119,7 +119,7 @@ public final class Fds {
             case S_IFREG -> Kind.REGULAR;
             case S_IFDIR, S_IFBLK -> Kind.ALWAYS_READY;
             case S_IFIFO -> Kind.PIPE;
-            case S_IFSOCK -> socketKind(CallState.current(), fd);
+            case S_IFSOCK -> socketKind(fd);
             case S_IFCHR -> deviceKind(status.deviceMajor(), status.deviceMinor());
             default -> Kind.OTHER;
         };
@@ -127,9 +127,8 @@ public final class Fds {
 
     /** A number that stands for something, and may be a socket. */
     private static Kind unknownKind(int fd) throws ErrnoException {
-        CallState state = CallState.current();
-        Downcall.check("fcntl(F_GETFD)", fd, Posix.probe(state, fd));
-        return socketKind(state, fd);
+        Downcall.check("fcntl(F_GETFD)", fd, Posix.probe(fd));
+        return socketKind(fd);
     }
 
     static Kind deviceKind(int major, int minor) {
@@ -140,45 +139,48 @@ public final class Fds {
         return slave || major == TTY_MAJOR ? Kind.TERMINAL : Kind.OTHER;
     }
 
-    private static Kind socketKind(CallState state, int fd) {
-        long value = state.scratch();
-        Posix.putInt(value, 0);
-        Posix.putInt(value + 4, 4);
-        int result = Downcall.run(state, SocketCalls.GETSOCKOPT, fd, SOL_SOCKET, SO_TYPE, value, value + 4);
-        if (result < 0) {
-            return Kind.OTHER;
+    private static Kind socketKind(int fd) {
+        try (CallState state = CallState.borrow()) {
+            long value = state.scratch();
+            Posix.putInt(value, 0);
+            Posix.putInt(value + 4, 4);
+            int result = Downcall.run(state, SocketCalls.GETSOCKOPT, fd, SOL_SOCKET, SO_TYPE, value, value + 4);
+            if (result < 0) {
+                return Kind.OTHER;
+            }
+            return Posix.getInt(value) == SOCK_DGRAM ? Kind.DATAGRAM : Kind.SOCKET;
         }
-        return Posix.getInt(value) == SOCK_DGRAM ? Kind.DATAGRAM : Kind.SOCKET;
     }
 
     static Status status(int fd) throws ErrnoException {
-        CallState state = CallState.current();
-        long buffer = state.scratch();
-        long emptyPath = buffer + STATX_BYTES;
-        Posix.putInt(emptyPath, 0);
-        int result = Downcall.run(state, Linux.STATX, fd, emptyPath, AT_EMPTY_PATH, STATX_TYPE_AND_SIZE, buffer);
-        Downcall.check("statx", fd, result);
-        return new Status(
-                Short.toUnsignedInt(Posix.getShort(buffer + STATX_MODE)),
-                Posix.getLong(buffer + STATX_SIZE),
-                Posix.getInt(buffer + STATX_RDEV_MAJOR),
-                Posix.getInt(buffer + STATX_RDEV_MINOR));
+        try (CallState state = CallState.borrow()) {
+            long buffer = state.scratch();
+            long emptyPath = buffer + STATX_BYTES;
+            Posix.putInt(emptyPath, 0);
+            int result = Downcall.run(state, Linux.STATX, fd, emptyPath, AT_EMPTY_PATH, STATX_TYPE_AND_SIZE, buffer);
+            Downcall.check("statx", fd, result);
+            return new Status(
+                    Short.toUnsignedInt(Posix.getShort(buffer + STATX_MODE)),
+                    Posix.getLong(buffer + STATX_SIZE),
+                    Posix.getInt(buffer + STATX_RDEV_MAJOR),
+                    Posix.getInt(buffer + STATX_RDEV_MINOR));
+        }
     }
 
     /** Whether calls on the open file never wait, at this moment; whoever shares it may change that. */
     public static boolean isNonBlocking(int fd) throws ErrnoException {
-        int flags = Posix.fcntl(CallState.current(), fd, F_GETFL, 0);
+        int flags = Posix.fcntl(fd, F_GETFL, 0);
         return (Downcall.check("fcntl(F_GETFL)", fd, flags) & O_NONBLOCK) != 0;
     }
 
     /** Another number, close-on-exec and not one of the first three, for the same open file. */
     public static int duplicate(int fd) throws ErrnoException {
-        return Downcall.check("fcntl(F_DUPFD_CLOEXEC)", fd, Posix.fcntl(CallState.current(), fd, F_DUPFD_CLOEXEC, 3));
+        return Downcall.check("fcntl(F_DUPFD_CLOEXEC)", fd, Posix.fcntl(fd, F_DUPFD_CLOEXEC, 3));
     }
 
     /** The number is ours: no child shall have it. Says nothing of the open file. */
     public static void setCloseOnExec(int fd) throws ErrnoException {
-        Downcall.check("fcntl(F_SETFD)", fd, Posix.fcntl(CallState.current(), fd, F_SETFD, FD_CLOEXEC));
+        Downcall.check("fcntl(F_SETFD)", fd, Posix.fcntl(fd, F_SETFD, FD_CLOEXEC));
     }
 
     /**
@@ -187,34 +189,36 @@ public final class Fds {
      * @return the new number, or {@code -errno}: there is no {@code /proc}, it is another user's, a named pipe has no reader
      */
     public static int reopen(int fd) {
-        CallState state = CallState.current();
-        if (Os.current() != Os.LINUX) {
-            return -Errno.ENOSYS.code();
-        }
-        int flags = Posix.fcntl(state, fd, F_GETFL, 0);
-        if (flags < 0) {
-            return flags;
-        }
-        try (Arena arena = Arena.ofConfined()) {
-            long path = arena.allocateFrom("/proc/self/fd/" + fd).address();
-            int mine = (flags & O_ACCMODE) | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
-            int result;
-            do {
-                result = Downcall.run(state, Files.Opening.OPEN, path, mine, 0);
-            } while (result == -Errno.EINTR.code());
-            return result;
+        try (CallState state = CallState.borrow()) {
+            if (Os.current() != Os.LINUX) {
+                return -Errno.ENOSYS.code();
+            }
+            int flags = Posix.fcntl(state, fd, F_GETFL, 0);
+            if (flags < 0) {
+                return flags;
+            }
+            try (Arena arena = Arena.ofConfined()) {
+                long path = arena.allocateFrom("/proc/self/fd/" + fd).address();
+                int mine = (flags & O_ACCMODE) | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
+                int result;
+                do {
+                    result = Downcall.run(state, Files.Opening.OPEN, path, mine, 0);
+                } while (result == -Errno.EINTR.code());
+                return result;
+            }
         }
     }
 
     /** Has the number {@code fd} stand for what {@code reopened} stands for, close-on-exec; {@code reopened} is closed. */
     public static void replace(int fd, int reopened) throws ErrnoException {
-        CallState state = CallState.current();
-        int result;
-        do {
-            result = Downcall.run(state, Linux.DUP3, reopened, fd, O_CLOEXEC);
-        } while (result == -Errno.EINTR.code());
-        Posix.close(state, reopened);
-        Downcall.check("dup3", fd, result);
+        try (CallState state = CallState.borrow()) {
+            int result;
+            do {
+                result = Downcall.run(state, Linux.DUP3, reopened, fd, O_CLOEXEC);
+            } while (result == -Errno.EINTR.code());
+            Posix.close(state, reopened);
+            Downcall.check("dup3", fd, result);
+        }
     }
 
     /** Receives without a wait, whatever the socket's flags. Result as of {@link Sockets#receive}. */

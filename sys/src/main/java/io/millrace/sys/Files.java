@@ -56,29 +56,30 @@ public final class Files {
      */
     public static Descriptor open(Path path, Set<? extends OpenOption> options) throws IOException {
         int flags = flags(options);
-        CallState state = CallState.current();
-        int fd;
-        try (Arena arena = Arena.ofConfined()) {
-            long address = zeroTerminated(arena, NativePaths.bytes(path));
-            do {
-                fd = Downcall.run(state, Opening.OPEN, address, flags, MODE);
-            } while (fd == -Errno.EINTR.code());
-        }
-        if (fd < 0) {
-            throw failed(path, -fd);
-        }
-        boolean done = false;
-        try {
-            Fds.Kind kind = Fds.kind(fd);
-            if (kind != Fds.Kind.REGULAR) {
-                throw new FileSystemException(
-                        path.toString(), null, "not a regular file; open it otherwise and adopt its descriptor");
+        try (CallState state = CallState.borrow()) {
+            int fd;
+            try (Arena arena = Arena.ofConfined()) {
+                long address = zeroTerminated(arena, NativePaths.bytes(path));
+                do {
+                    fd = Downcall.run(state, Opening.OPEN, address, flags, MODE);
+                } while (fd == -Errno.EINTR.code());
             }
-            done = true;
-            return new Descriptor(fd, true);
-        } finally {
-            if (!done) {
-                Posix.close(state, fd);
+            if (fd < 0) {
+                throw failed(path, -fd);
+            }
+            boolean done = false;
+            try {
+                Fds.Kind kind = Fds.kind(fd);
+                if (kind != Fds.Kind.REGULAR) {
+                    throw new FileSystemException(
+                            path.toString(), null, "not a regular file; open it otherwise and adopt its descriptor");
+                }
+                done = true;
+                return new Descriptor(fd, true);
+            } finally {
+                if (!done) {
+                    Posix.close(state, fd);
+                }
             }
         }
     }
@@ -201,13 +202,14 @@ public final class Files {
 
     /** Waits until what was written is on the device. */
     public static void force(int fd, boolean metadata) throws ErrnoException {
-        CallState state = CallState.current();
-        MethodHandle call = metadata ? Forcing.FSYNC : Forcing.FDATASYNC;
-        int result;
-        do {
-            result = Downcall.run(state, call, fd);
-        } while (result == -Errno.EINTR.code());
-        Downcall.check(metadata ? "fsync" : "fdatasync", fd, result);
+        try (CallState state = CallState.borrow()) {
+            MethodHandle call = metadata ? Forcing.FSYNC : Forcing.FDATASYNC;
+            int result;
+            do {
+                result = Downcall.run(state, call, fd);
+            } while (result == -Errno.EINTR.code());
+            Downcall.check(metadata ? "fsync" : "fdatasync", fd, result);
+        }
     }
 
     static long zeroTerminated(Arena arena, byte[] bytes) {

@@ -49,8 +49,10 @@ public final class Inotify {
 
     /** Opens a queue, non-blocking and close-on-exec; its descriptor is the caller's to close. */
     public static Inotify open() throws ErrnoException {
-        int fd = Downcall.run(CallState.current(), Calls.INIT1, NONBLOCK_CLOEXEC);
-        return new Inotify(new Descriptor(Downcall.check("inotify_init1", -1, fd), true));
+        try (CallState state = CallState.borrow()) {
+            int fd = Downcall.run(state, Calls.INIT1, NONBLOCK_CLOEXEC);
+            return new Inotify(new Descriptor(Downcall.check("inotify_init1", -1, fd), true));
+        }
     }
 
     public Descriptor descriptor() {
@@ -59,17 +61,17 @@ public final class Inotify {
 
     /** Begins to watch a path, or replaces the mask of one that is watched; a use of the descriptor is held. */
     public int watch(Path path, int mask) throws ErrnoException {
-        try (Arena arena = Arena.ofConfined()) {
+        try (Arena arena = Arena.ofConfined();
+                CallState state = CallState.borrow()) {
             long address = Files.zeroTerminated(arena, NativePaths.bytes(path));
             int fd = descriptor.fd();
-            return Downcall.check(
-                    "inotify_add_watch", fd, Downcall.run(CallState.current(), Calls.ADD_WATCH, fd, address, mask));
+            return Downcall.check("inotify_add_watch", fd, Downcall.run(state, Calls.ADD_WATCH, fd, address, mask));
         }
     }
 
     /** Ends a watch; one that has ended already is no failure. A use of the descriptor is held. */
     public void unwatch(int watch) {
-        Downcall.run(CallState.current(), Calls.RM_WATCH, descriptor.fd(), watch);
+        Downcall.run(Calls.RM_WATCH, descriptor.fd(), watch);
     }
 
     /**
@@ -86,23 +88,30 @@ public final class Inotify {
         return true;
     }
 
+    /** Whether records were read and not looked at. */
+    public boolean hasRead() {
+        return next != end;
+    }
+
     private boolean fill() throws ErrnoException {
-        CallState state = CallState.current();
-        long scratch = Scratch.current(BUFFER_BYTES).address();
-        long result;
-        do {
-            result = Posix.read(state, descriptor.fd(), scratch, BUFFER_BYTES);
-        } while (result == -Errno.EINTR.code());
-        if (result == -Errno.EAGAIN.code()) {
-            return false;
+        try (CallState state = CallState.borrow();
+                Scratch borrowed = Scratch.borrow(BUFFER_BYTES)) {
+            long scratch = borrowed.address();
+            long result;
+            do {
+                result = Posix.read(state, descriptor.fd(), scratch, BUFFER_BYTES);
+            } while (result == -Errno.EINTR.code());
+            if (result == -Errno.EAGAIN.code()) {
+                return false;
+            }
+            if (result < 0) {
+                throw new ErrnoException("read", descriptor.fd(), (int) -result);
+            }
+            MemorySegment.copy(Native.MEMORY, scratch, buffer, 0, result);
+            next = 0;
+            end = result;
+            return end > 0;
         }
-        if (result < 0) {
-            throw new ErrnoException("read", descriptor.fd(), (int) -result);
-        }
-        MemorySegment.copy(Native.MEMORY, scratch, buffer, 0, result);
-        next = 0;
-        end = result;
-        return end > 0;
     }
 
     /** The watch that the record belongs to, or −1 for an overflow. */

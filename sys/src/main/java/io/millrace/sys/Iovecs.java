@@ -8,18 +8,18 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The buffers of one vectored call as the kernel wants them: an array of addresses and lengths, in memory of the calling thread. Filled
+ * The buffers of one vectored call as the kernel wants them: an array of addresses and lengths, in native memory. Filled
  * by {@link #forReading} or {@link #forWriting}, passed to a call, and settled with the buffers by {@link #settleRead} or
  * {@link #settleWrite}; nothing is allocated on the way if the buffers are the same as a moment ago.
  *
- * <p>Bytes without a lasting address (see {@link BufferAddress}) go through the thread's {@link Scratch}, all of one call side by
+ * <p>Bytes without a lasting address (see {@link BufferAddress}) go through a {@link Scratch}, all of one call side by
  * side. The first 64 buffers count, up to where the scratch is full; what is behind is for the next call, because bytes must not be
  * moved out of order.
  *
  * <p><b>Remembered addresses.</b> One cache for the thread, in the order of the last calls: the buffer that followed the last hit is looked at
  * first, so that a queue that moved on by a few buffers still finds each at once.
  */
-public final class Iovecs {
+public final class Iovecs implements AutoCloseable {
     /** The most buffers that one call takes. */
     public static final int MAX_BUFFERS = 64;
 
@@ -28,7 +28,8 @@ public final class Iovecs {
 
     private static final int ARRAY_OFFSET = 64;
     private static final int DIRECT = -1;
-    private static final ThreadLocal<Iovecs> CURRENT = ThreadLocal.withInitial(Iovecs::new);
+    private static final ThreadLocal<Iovecs> OF_PLATFORM_THREAD = ThreadLocal.withInitial(() -> new Iovecs(false));
+    private static final LendingPool<Iovecs> OF_VIRTUAL_THREADS = new LendingPool<>();
 
     /** The header, then the array. Freed with this object, by the collector. */
     private final MemorySegment memory;
@@ -37,7 +38,7 @@ public final class Iovecs {
     private final long array;
 
     /**
-     * For each entry: the buffer, how many bytes, and where in the scratch they are or DIRECT. The buffers are held from here until {@link #release},
+     * For each entry: the buffer, how many bytes, and where in the scratch they are or DIRECT. The buffers are held from here until {@link #close},
      * so that their memory outlives the call although somebody may change the array meanwhile.
      */
     private final @Nullable ByteBuffer[] buffer = new ByteBuffer[MAX_BUFFERS];
@@ -47,21 +48,29 @@ public final class Iovecs {
     private int count;
     private int asked;
     private int toCopy;
-    private Scratch scratch = Scratch.current(1);
+    /** Held from the layout until {@link #close}, if something is copied. */
+    private @Nullable Scratch scratch;
 
     private final @Nullable BufferAddress[] known = new BufferAddress[MAX_BUFFERS];
     private int knownCount;
     private int next;
 
-    private Iovecs() {
+    private final boolean lent;
+
+    private Iovecs(boolean lent) {
+        this.lent = lent;
         this.memory = Arena.ofAuto().allocate(ARRAY_OFFSET + (long) MAX_BUFFERS * Msghdr.IOVEC_BYTES, 16);
         this.header = memory.address();
         this.array = header + ARRAY_OFFSET;
     }
 
-    /** The calling thread's own. */
-    public static Iovecs current() {
-        return CURRENT.get();
+    /** One for a call, until {@link #close}: a platform thread's own, or borrowed if the thread is virtual. */
+    public static Iovecs borrow() {
+        if (!Thread.currentThread().isVirtual()) {
+            return OF_PLATFORM_THREAD.get();
+        }
+        Iovecs free = OF_VIRTUAL_THREADS.take();
+        return free != null ? free : new Iovecs(true);
     }
 
     /**
@@ -102,7 +111,7 @@ public final class Iovecs {
         for (int i = 0; i < count; i++) {
             if (copied[i] != DIRECT) {
                 ByteBuffer each = held(i);
-                scratch.take(each, each.position(), bytes[i], copied[i]);
+                copies().take(each, each.position(), bytes[i], copied[i]);
             }
         }
         return asked;
@@ -124,10 +133,11 @@ public final class Iovecs {
             }
         }
         if (toCopy > 0) {
-            scratch = Scratch.current(toCopy);
+            Scratch held = Scratch.borrow(toCopy);
+            scratch = held;
             for (int i = 0; i < count; i++) {
                 if (copied[i] != DIRECT) {
-                    Msghdr.putIovec(iovec(i), scratch.address() + copied[i], bytes[i]);
+                    Msghdr.putIovec(iovec(i), held.address() + copied[i], bytes[i]);
                 }
             }
         }
@@ -180,7 +190,7 @@ public final class Iovecs {
             ByteBuffer each = held(i);
             int part = Math.min(left, bytes[i]);
             if (copied[i] != DIRECT) {
-                scratch.give(each, each.position(), part, copied[i]);
+                copies().give(each, each.position(), part, copied[i]);
             }
             each.position(each.position() + part);
             left -= part;
@@ -198,10 +208,23 @@ public final class Iovecs {
         }
     }
 
-    /** Lets go of the buffers; after each call, however it ended. */
-    public void release() {
+    /** Lets go of the buffers and of what was borrowed; after each call, however it ended. */
+    @Override
+    public void close() {
         Arrays.fill(buffer, 0, count, null);
         count = 0;
+        Scratch held = scratch;
+        if (held != null) {
+            scratch = null;
+            held.close();
+        }
+        if (lent) {
+            OF_VIRTUAL_THREADS.giveBack(this);
+        }
+    }
+
+    private Scratch copies() {
+        return Objects.requireNonNull(scratch);
     }
 
     private ByteBuffer held(int entry) {

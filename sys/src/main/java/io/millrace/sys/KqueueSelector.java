@@ -91,22 +91,23 @@ final class KqueueSelector implements Selector {
     }
 
     static Selector open() throws IOException {
-        CallState state = CallState.current();
-        int fd = Calls.kqueue(state);
-        if (fd < 0) {
-            throw new ErrnoException("kqueue", -1, -fd);
+        try (CallState state = CallState.borrow()) {
+            int fd = Calls.kqueue(state);
+            if (fd < 0) {
+                throw new ErrnoException("kqueue", -1, -fd);
+            }
+            Descriptor kqueue = new Descriptor(fd, false);
+            // A kqueue is not inherited by fork, but an emulated one may be. It has no blocking mode to change.
+            Posix.setNonBlockingAndCloseOnExec(state, fd);
+            long change = state.scratch();
+            Calls.LAYOUT.put(change, 0, Calls.LAYOUT.userFilter, EV_ADD | EV_CLEAR, 0, Key.WAKE);
+            int result = Calls.kevent(state, fd, change, 1, 0, 0, 0);
+            if (result < 0) {
+                kqueue.close();
+                throw new ErrnoException("kevent(EVFILT_USER)", fd, -result);
+            }
+            return new KqueueSelector(kqueue);
         }
-        Descriptor kqueue = new Descriptor(fd, false);
-        // A kqueue is not inherited by fork, but an emulated one may be. It has no blocking mode to change.
-        Posix.setNonBlockingAndCloseOnExec(state, fd);
-        long change = state.scratch();
-        Calls.LAYOUT.put(change, 0, Calls.LAYOUT.userFilter, EV_ADD | EV_CLEAR, 0, Key.WAKE);
-        int result = Calls.kevent(state, fd, change, 1, 0, 0, 0);
-        if (result < 0) {
-            kqueue.close();
-            throw new ErrnoException("kevent(EVFILT_USER)", fd, -result);
-        }
-        return new KqueueSelector(kqueue);
     }
 
     /** Why there is nothing to call, as far as the settings tell; null if it is worth a try. */
@@ -184,7 +185,7 @@ final class KqueueSelector implements Selector {
             return Errno.EEXIST.code(); // the kernel would hand its filters over without a word
         }
         // Without a filter the kernel would never look at the descriptor.
-        int probed = Posix.probe(CallState.current(), fd);
+        int probed = Posix.probe(fd);
         int error =
                 probed < 0 ? -probed : replace(fd, registration.key, 0, registration.interest, registration.trigger);
         if (error == 0) {
@@ -238,24 +239,25 @@ final class KqueueSelector implements Selector {
      * @return 0, or the errno of the first that the kernel refused to add; then there is no filter left
      */
     private int replace(int fd, long key, int before, int after, int trigger) {
-        CallState state = CallState.current();
-        long changes = state.scratch();
-        assert 4 * Calls.LAYOUT.bytes <= CallState.SCRATCH_BYTES;
-        long added = putChanges(changes, fd, key, before, EV_DELETE);
-        long end = putChanges(added, fd, key, after, EV_ADD | flags(trigger));
-        int count = (int) (end - changes) / Calls.LAYOUT.bytes;
-        if (count == 0) {
-            return 0;
+        try (CallState state = CallState.borrow()) {
+            long changes = state.scratch();
+            assert 4 * Calls.LAYOUT.bytes <= CallState.SCRATCH_BYTES;
+            long added = putChanges(changes, fd, key, before, EV_DELETE);
+            long end = putChanges(added, fd, key, after, EV_ADD | flags(trigger));
+            int count = (int) (end - changes) / Calls.LAYOUT.bytes;
+            if (count == 0) {
+                return 0;
+            }
+            int result = Calls.kevent(state, kqueue.fd(), changes, count, changes, count, 0);
+            if (result == -Errno.EINTR.code()) {
+                return 0; // documented: the changes were applied
+            }
+            int error = result < 0 ? -result : firstError(added, end);
+            if (error != 0 && after != 0) {
+                replace(fd, key, after, 0, Bits.LEVEL);
+            }
+            return error;
         }
-        int result = Calls.kevent(state, kqueue.fd(), changes, count, changes, count, 0);
-        if (result == -Errno.EINTR.code()) {
-            return 0; // documented: the changes were applied
-        }
-        int error = result < 0 ? -result : firstError(added, end);
-        if (error != 0 && after != 0) {
-            replace(fd, key, after, 0, Bits.LEVEL);
-        }
-        return error;
     }
 
     private static long putChanges(long address, int fd, long key, int interest, int flags) {
@@ -377,11 +379,12 @@ final class KqueueSelector implements Selector {
     public void wake() {
         if (kqueue.acquire()) {
             try {
-                CallState state = CallState.current();
-                long change = state.scratch();
-                Calls.LAYOUT.put(change, 0, Calls.LAYOUT.userFilter, 0, NOTE_TRIGGER, Key.WAKE);
-                int result = Calls.kevent(state, kqueue.fd(), change, 1, 0, 0, 0);
-                assert result == 0 : Errno.describe(-result);
+                try (CallState state = CallState.borrow()) {
+                    long change = state.scratch();
+                    Calls.LAYOUT.put(change, 0, Calls.LAYOUT.userFilter, 0, NOTE_TRIGGER, Key.WAKE);
+                    int result = Calls.kevent(state, kqueue.fd(), change, 1, 0, 0, 0);
+                    assert result == 0 : Errno.describe(-result);
+                }
             } finally {
                 kqueue.release();
             }

@@ -35,9 +35,11 @@ public final class PeerAddress {
     /** The address, or null if there was none yet. */
     public @Nullable InetSocketAddress address() {
         if (address == null && known) {
-            long at = CallState.current().scratch();
-            write(at);
-            address = CODEC.decode(MEMORY, at);
+            try (CallState state = CallState.borrow()) {
+                long at = state.scratch();
+                write(at);
+                address = CODEC.decode(MEMORY, at);
+            }
         }
         return address;
     }

@@ -17,7 +17,10 @@ public final class Pipes {
     /** Opens a pipe whose ends are non-blocking and close-on-exec. */
     public static Ends open() throws ErrnoException {
         int[] ends = new int[2];
-        int result = Posix.pipe(CallState.current(), ends);
+        int result;
+        try (CallState state = CallState.borrow()) {
+            result = Posix.pipe(state, ends);
+        }
         if (result < 0) {
             throw new ErrnoException("pipe", -1, -result);
         }

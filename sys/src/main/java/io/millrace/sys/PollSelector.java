@@ -48,7 +48,7 @@ final class PollSelector extends EmulatingSelector {
     }
 
     static Selector open() throws IOException {
-        return new PollSelector(WakeFd.open(CallState.current()));
+        return new PollSelector(WakeFd.open());
     }
 
     @Override
@@ -64,7 +64,7 @@ final class PollSelector extends EmulatingSelector {
     @Override
     void check(Handle handle) throws IOException {
         int fd = ((Descriptor) handle).fd();
-        int result = Posix.probe(CallState.current(), fd);
+        int result = Posix.probe(fd);
         if (result < 0) {
             throw new ErrnoException("fcntl", fd, -result);
         }

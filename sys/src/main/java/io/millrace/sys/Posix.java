@@ -76,13 +76,19 @@ final class Posix {
         }
     }
 
+    static int close(int fd) {
+        try (CallState state = CallState.borrow()) {
+            return close(state, fd);
+        }
+    }
+
     static int poll(CallState state, long pollfds, int count, int timeoutMillis) {
         return Data.poll(state, pollfds, count, timeoutMillis);
     }
 
     /** Whether the number names an open file: 0, or {@code -EBADF}. */
-    static int probe(CallState state, int fd) {
-        return fcntl(state, fd, F_GETFD, 0);
+    static int probe(int fd) {
+        return fcntl(fd, F_GETFD, 0);
     }
 
     /** Opens a pipe whose ends are close-on-exec and non-blocking; {@code ends[0]} reads, {@code ends[1]} writes. */
@@ -115,6 +121,12 @@ final class Posix {
     static void setNonBlockingAndCloseOnExec(CallState state, int fd) {
         fcntl(state, fd, F_SETFD, FD_CLOEXEC);
         fcntl(state, fd, F_SETFL, fcntl(state, fd, F_GETFL, 0) | O_NONBLOCK);
+    }
+
+    static int fcntl(int fd, int command, int argument) {
+        try (CallState state = CallState.borrow()) {
+            return fcntl(state, fd, command, argument);
+        }
     }
 
     static int fcntl(CallState state, int fd, int command, int argument) {

@@ -101,53 +101,57 @@ public final class Processes {
             if (Os.current() != Os.LINUX) {
                 return "there is no pidfd on " + System.getProperty("os.name");
             }
-            CallState state = CallState.current();
-            int fd = pidfdOpen(state, (int) ProcessHandle.current().pid());
-            if (fd == -Errno.EMFILE.code() || fd == -Errno.ENFILE.code()) {
-                return null; // passing: let the spawn report it
+            try (CallState state = CallState.borrow()) {
+                int fd = pidfdOpen(state, (int) ProcessHandle.current().pid());
+                if (fd == -Errno.EMFILE.code() || fd == -Errno.ENFILE.code()) {
+                    return null; // passing: let the spawn report it
+                }
+                if (fd < 0) {
+                    return "pidfd_open failed: " + Errno.describe(-fd)
+                            + "; it needs Linux 5.4, and a filter that allows it";
+                }
+                // We are no child of ours, so a kernel that knows P_PIDFD says ECHILD; an older one does not know the
+                // argument.
+                int waited = waitid(state, P_PIDFD, fd, WEXITED | WNOHANG, state.scratch());
+                Posix.close(state, fd);
+                return waited == -Errno.EINVAL.code() ? "waitid(P_PIDFD) failed: it needs Linux 5.4" : null;
             }
-            if (fd < 0) {
-                return "pidfd_open failed: " + Errno.describe(-fd)
-                        + "; it needs Linux 5.4, and a filter that allows it";
-            }
-            // We are no child of ours, so a kernel that knows P_PIDFD says ECHILD; an older one does not know the
-            // argument.
-            int waited = waitid(state, P_PIDFD, fd, WEXITED | WNOHANG, state.scratch());
-            Posix.close(state, fd);
-            return waited == -Errno.EINVAL.code() ? "waitid(P_PIDFD) failed: it needs Linux 5.4" : null;
         }
     }
 
     /** Opens a pipe that the child reads from or writes to. */
     public static ChildPipe pipe(boolean childReads) throws ErrnoException {
-        CallState state = CallState.current();
-        int reader;
-        int writer;
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment pair = arena.allocate(ValueLayout.JAVA_INT, 2);
-            Downcall.check("pipe2", -1, Downcall.run(state, Spawn.PIPE2, pair.address(), Fds.O_CLOEXEC));
-            reader = pair.getAtIndex(ValueLayout.JAVA_INT, 0);
-            writer = pair.getAtIndex(ValueLayout.JAVA_INT, 1);
-        }
-        Descriptor ours = new Descriptor(childReads ? writer : reader, true);
-        Descriptor theirs = new Descriptor(childReads ? reader : writer, true);
-        boolean done = false;
-        try {
-            // The two ends are two open files: the flag is on ours only, which nobody else has seen yet.
-            int flags = Posix.fcntl(state, ours.fd(), F_GETFL, 0);
-            Downcall.check("fcntl(F_SETFL)", ours.fd(), Posix.fcntl(state, ours.fd(), F_SETFL, flags | Fds.O_NONBLOCK));
-            if (theirs.fd() <= 2) {
-                // This process has no standard streams: in the child the number would be overwritten before it is used.
-                Descriptor low = theirs;
-                theirs = new Descriptor(Fds.duplicate(low.fd()), true);
-                low.close();
+        try (CallState state = CallState.borrow()) {
+            int reader;
+            int writer;
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment pair = arena.allocate(ValueLayout.JAVA_INT, 2);
+                Downcall.check("pipe2", -1, Downcall.run(state, Spawn.PIPE2, pair.address(), Fds.O_CLOEXEC));
+                reader = pair.getAtIndex(ValueLayout.JAVA_INT, 0);
+                writer = pair.getAtIndex(ValueLayout.JAVA_INT, 1);
             }
-            done = true;
-            return new ChildPipe(ours, theirs);
-        } finally {
-            if (!done) {
-                ours.close();
-                theirs.close();
+            Descriptor ours = new Descriptor(childReads ? writer : reader, true);
+            Descriptor theirs = new Descriptor(childReads ? reader : writer, true);
+            boolean done = false;
+            try {
+                // The two ends are two open files: the flag is on ours only, which nobody else has seen yet.
+                int flags = Posix.fcntl(state, ours.fd(), F_GETFL, 0);
+                Downcall.check(
+                        "fcntl(F_SETFL)", ours.fd(), Posix.fcntl(state, ours.fd(), F_SETFL, flags | Fds.O_NONBLOCK));
+                if (theirs.fd() <= 2) {
+                    // This process has no standard streams: in the child the number would be overwritten before it is
+                    // used.
+                    Descriptor low = theirs;
+                    theirs = new Descriptor(Fds.duplicate(low.fd()), true);
+                    low.close();
+                }
+                done = true;
+                return new ChildPipe(ours, theirs);
+            } finally {
+                if (!done) {
+                    ours.close();
+                    theirs.close();
+                }
             }
         }
     }
@@ -169,33 +173,34 @@ public final class Processes {
             int[] streams)
             throws IOException {
         reapAbandoned();
-        CallState state = CallState.current();
-        int pid;
-        try (Arena arena = Arena.ofConfined()) {
-            long actions = arena.allocate(STRUCT_BYTES, 16).address();
-            long attributes = arena.allocate(STRUCT_BYTES, 16).address();
-            checkSpawn("posix_spawn_file_actions_init", Downcall.run(state, Spawn.ACTIONS_INIT, actions));
-            try {
-                checkSpawn("posix_spawnattr_init", Downcall.run(state, Spawn.ATTR_INIT, attributes));
+        try (CallState state = CallState.borrow()) {
+            int pid;
+            try (Arena arena = Arena.ofConfined()) {
+                long actions = arena.allocate(STRUCT_BYTES, 16).address();
+                long attributes = arena.allocate(STRUCT_BYTES, 16).address();
+                checkSpawn("posix_spawn_file_actions_init", Downcall.run(state, Spawn.ACTIONS_INIT, actions));
                 try {
-                    actions(state, arena, actions, directory, streams);
-                    attributes(state, arena, attributes);
-                    pid = spawn(state, arena, command, environment(changed, onlyThese), actions, attributes);
+                    checkSpawn("posix_spawnattr_init", Downcall.run(state, Spawn.ATTR_INIT, attributes));
+                    try {
+                        actions(state, arena, actions, directory, streams);
+                        attributes(state, arena, attributes);
+                        pid = spawn(state, arena, command, environment(changed, onlyThese), actions, attributes);
+                    } finally {
+                        Downcall.run(state, Spawn.ATTR_DESTROY, attributes);
+                    }
                 } finally {
-                    Downcall.run(state, Spawn.ATTR_DESTROY, attributes);
+                    Downcall.run(state, Spawn.ACTIONS_DESTROY, actions);
                 }
-            } finally {
-                Downcall.run(state, Spawn.ACTIONS_DESTROY, actions);
             }
+            int pidfd = pidfdOpen(state, pid);
+            if (pidfd < 0) {
+                // Nobody would ever hear of it: it must not run on. Ended by force it is gone in no time.
+                Downcall.run(state, Spawn.KILL, pid, SIGKILL);
+                waitFor(P_PID, pid, WEXITED);
+                throw new ErrnoException("pidfd_open", -1, -pidfd);
+            }
+            return new Started(pid, new Descriptor(pidfd, true));
         }
-        int pidfd = pidfdOpen(state, pid);
-        if (pidfd < 0) {
-            // Nobody would ever hear of it: it must not run on. Ended by force it is gone in no time.
-            Downcall.run(state, Spawn.KILL, pid, SIGKILL);
-            waitFor(P_PID, pid, WEXITED);
-            throw new ErrnoException("pidfd_open", -1, -pidfd);
-        }
-        return new Started(pid, new Descriptor(pidfd, true));
     }
 
     private static void actions(CallState state, Arena arena, long actions, @Nullable Path directory, int[] streams)
@@ -311,19 +316,20 @@ public final class Processes {
     }
 
     private static @Nullable Ended waitFor(int type, int id, int options) throws ErrnoException {
-        CallState state = CallState.current();
-        long info = state.scratch();
-        int result;
-        do {
-            Native.MEMORY.asSlice(info, SIGINFO_BYTES).fill((byte) 0);
-            result = waitid(state, type, id, options, info);
-        } while (result == -Errno.EINTR.code());
-        Downcall.check("waitid", type == P_PIDFD ? id : -1, result);
-        if (Posix.getInt(info + SI_PID) == 0) {
-            return null;
+        try (CallState state = CallState.borrow()) {
+            long info = state.scratch();
+            int result;
+            do {
+                Native.MEMORY.asSlice(info, SIGINFO_BYTES).fill((byte) 0);
+                result = waitid(state, type, id, options, info);
+            } while (result == -Errno.EINTR.code());
+            Downcall.check("waitid", type == P_PIDFD ? id : -1, result);
+            if (Posix.getInt(info + SI_PID) == 0) {
+                return null;
+            }
+            int status = Posix.getInt(info + SI_STATUS);
+            return Posix.getInt(info + SI_CODE) == CLD_EXITED ? new Ended(status, 0) : new Ended(-1, status);
         }
-        int status = Posix.getInt(info + SI_STATUS);
-        return Posix.getInt(info + SI_CODE) == CLD_EXITED ? new Ended(status, 0) : new Ended(-1, status);
     }
 
     /**
@@ -332,7 +338,10 @@ public final class Processes {
      * @return false if the child is gone
      */
     public static boolean signal(int pidfd, int signal) throws ErrnoException {
-        int result = Downcall.run(CallState.current(), Pidfd.SYSCALL5, SYS_PIDFD_SEND_SIGNAL, pidfd, signal, 0, 0);
+        int result;
+        try (CallState state = CallState.borrow()) {
+            result = Downcall.run(state, Pidfd.SYSCALL5, SYS_PIDFD_SEND_SIGNAL, pidfd, signal, 0, 0);
+        }
         if (result == -Errno.ESRCH.code()) {
             return false;
         }

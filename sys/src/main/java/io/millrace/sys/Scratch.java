@@ -7,10 +7,10 @@ import java.nio.ByteBuffer;
 
 /**
  * Native memory that a thread copies through when a buffer's own bytes have no lasting address: a heap buffer's are moved by the
- * collector, and an arena's may be freed. One for each thread that needs it, made at first use and never larger than was
- * asked for, up to {@link #MAX_BYTES}.
+ * collector, and an arena's may be freed. One for each platform thread that needs it, made at first use and never larger than was
+ * asked for, up to {@link #MAX_BYTES}; virtual threads share a few, see {@link LendingPool}.
  */
-public final class Scratch {
+public final class Scratch implements AutoCloseable {
     /** The most that one call moves through it. */
     public static final int MAX_BYTES = 64 << 10;
 
@@ -18,29 +18,51 @@ public final class Scratch {
     /** Where it begins: some processors copy slowly between a page and memory a few bytes off another, see decision 15. */
     private static final int PAGE = 4096;
 
-    private static final ThreadLocal<Scratch> CURRENT = ThreadLocal.withInitial(() -> new Scratch(MIN_BYTES));
+    private static final ThreadLocal<Scratch> OF_PLATFORM_THREAD =
+            ThreadLocal.withInitial(() -> new Scratch(MIN_BYTES, false));
+    private static final LendingPool<Scratch> OF_VIRTUAL_THREADS = new LendingPool<>();
 
     private final MemorySegment segment;
     private final ByteBuffer view;
     private final long address;
+    private final boolean lent;
 
-    private Scratch(int bytes) {
+    private Scratch(int bytes, boolean lent) {
+        this.lent = lent;
         this.segment = Arena.ofAuto().allocate(bytes, PAGE);
         this.view = segment.asByteBuffer();
         this.address = segment.address();
     }
 
-    /** The calling thread's own, with room for {@code bytes} or {@link #MAX_BYTES}, whichever is less. */
-    public static Scratch current(int bytes) {
-        Scratch present = CURRENT.get();
+    /**
+     * One with room for {@code bytes} or {@link #MAX_BYTES}, whichever is less, until {@link #close}: a platform thread's own, or borrowed if the
+     * thread is virtual.
+     */
+    public static Scratch borrow(int bytes) {
         int needed = Math.min(bytes, MAX_BYTES);
-        return needed <= present.view.capacity() ? present : larger(needed);
+        if (Thread.currentThread().isVirtual()) {
+            Scratch free = OF_VIRTUAL_THREADS.take();
+            // One that is too small is the collector's from now on: the larger one comes back in its place.
+            return free != null && needed <= free.view.capacity() ? free : larger(needed, true);
+        }
+        Scratch present = OF_PLATFORM_THREAD.get();
+        if (needed > present.view.capacity()) {
+            present = larger(needed, false);
+            OF_PLATFORM_THREAD.set(present);
+        }
+        return present;
     }
 
-    private static Scratch larger(int bytes) {
-        Scratch larger = new Scratch(Integer.highestOneBit(bytes - 1) << 1);
-        CURRENT.set(larger);
-        return larger;
+    private static Scratch larger(int bytes, boolean lent) {
+        return new Scratch(Math.max(MIN_BYTES, Integer.highestOneBit(Math.max(bytes - 1, 1)) << 1), lent);
+    }
+
+    /** Gives it back, if it was borrowed; by the borrower, once. */
+    @Override
+    public void close() {
+        if (lent) {
+            OF_VIRTUAL_THREADS.giveBack(this);
+        }
     }
 
     /** Where it is. */

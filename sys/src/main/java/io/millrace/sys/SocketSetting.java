@@ -50,19 +50,20 @@ public enum SocketSetting {
 
     /** Sets it. */
     public void set(int fd, int value) throws ErrnoException {
-        CallState state = CallState.current();
-        long at = state.scratch() + Sockets.VALUE;
-        int bytes = INT_BYTES;
-        if (this == LINGER) { // struct linger: a switch, then the seconds
-            Posix.putInt(at, value < 0 ? 0 : 1);
-            Posix.putInt(at + INT_BYTES, Math.max(value, 0));
-            bytes = 2 * INT_BYTES;
-        } else {
-            Posix.putInt(at, value);
-        }
-        int result = Sockets.setOption(state, fd, level, option, at, bytes);
-        if (result < 0) {
-            throw new ErrnoException("setsockopt(" + this + ")", fd, -result);
+        try (CallState state = CallState.borrow()) {
+            long at = state.scratch() + Sockets.VALUE;
+            int bytes = INT_BYTES;
+            if (this == LINGER) { // struct linger: a switch, then the seconds
+                Posix.putInt(at, value < 0 ? 0 : 1);
+                Posix.putInt(at + INT_BYTES, Math.max(value, 0));
+                bytes = 2 * INT_BYTES;
+            } else {
+                Posix.putInt(at, value);
+            }
+            int result = Sockets.setOption(state, fd, level, option, at, bytes);
+            if (result < 0) {
+                throw new ErrnoException("setsockopt(" + this + ")", fd, -result);
+            }
         }
     }
 
@@ -71,20 +72,21 @@ public enum SocketSetting {
      * Java, the half of it is the size.
      */
     public int get(int fd) throws ErrnoException {
-        CallState state = CallState.current();
-        long at = state.scratch() + Sockets.VALUE;
-        long length = at + 2 * INT_BYTES;
-        Posix.putLong(at, 0);
-        Posix.putInt(length, this == LINGER ? 2 * INT_BYTES : INT_BYTES);
-        int result = Sockets.getOption(state, fd, level, option, at, length);
-        if (result < 0) {
-            throw new ErrnoException("getsockopt(" + this + ")", fd, -result);
+        try (CallState state = CallState.borrow()) {
+            long at = state.scratch() + Sockets.VALUE;
+            long length = at + 2 * INT_BYTES;
+            Posix.putLong(at, 0);
+            Posix.putInt(length, this == LINGER ? 2 * INT_BYTES : INT_BYTES);
+            int result = Sockets.getOption(state, fd, level, option, at, length);
+            if (result < 0) {
+                throw new ErrnoException("getsockopt(" + this + ")", fd, -result);
+            }
+            int value = Posix.getInt(at);
+            return switch (this) {
+                case LINGER -> value == 0 ? -1 : Posix.getInt(at + INT_BYTES);
+                case SEND_BUFFER, RECEIVE_BUFFER -> Os.current() == Os.LINUX ? value / 2 : value;
+                default -> value;
+            };
         }
-        int value = Posix.getInt(at);
-        return switch (this) {
-            case LINGER -> value == 0 ? -1 : Posix.getInt(at + INT_BYTES);
-            case SEND_BUFFER, RECEIVE_BUFFER -> Os.current() == Os.LINUX ? value / 2 : value;
-            default -> value;
-        };
     }
 }

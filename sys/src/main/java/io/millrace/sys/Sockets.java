@@ -88,15 +88,16 @@ public final class Sockets {
      */
     public static Descriptor listen(byte[] name, int backlog) throws ErrnoException {
         requireFitting("bind", name);
-        CallState state = CallState.current();
-        int fd = Downcall.check("socket", -1, open(state, SocketAddressCodec.UNIX, SOCK_STREAM));
-        int length = CODEC.encodeUnix(name, MEMORY, state.scratch());
-        int result = Downcall.run(state, Listening.BIND, fd, state.scratch(), length);
-        if (result < 0) {
-            Posix.close(state, fd);
-            throw new ErrnoException("bind", fd, -result);
+        try (CallState state = CallState.borrow()) {
+            int fd = Downcall.check("socket", -1, open(state, SocketAddressCodec.UNIX, SOCK_STREAM));
+            int length = CODEC.encodeUnix(name, MEMORY, state.scratch());
+            int result = Downcall.run(state, Listening.BIND, fd, state.scratch(), length);
+            if (result < 0) {
+                Posix.close(state, fd);
+                throw new ErrnoException("bind", fd, -result);
+            }
+            return listening(new Descriptor(fd, true), backlog);
         }
-        return listening(new Descriptor(fd, true), backlog);
     }
 
     /** The kernel would say so too, if the name fitted into what it is given. */
@@ -107,7 +108,7 @@ public final class Sockets {
     }
 
     private static Descriptor listening(Descriptor descriptor, int backlog) throws ErrnoException {
-        int result = Downcall.run(CallState.current(), Listening.LISTEN, descriptor.fd(), backlog);
+        int result = Downcall.run(Listening.LISTEN, descriptor.fd(), backlog);
         if (result < 0) {
             descriptor.close();
             throw new ErrnoException("listen", descriptor.fd(), -result);
@@ -117,37 +118,38 @@ public final class Sockets {
 
     /** Opens a socket for the address, sets what must be set before it is bound, and binds it. */
     static Bound bind(InetSocketAddress address, int type, boolean reusePort, int receiveBuffer) throws ErrnoException {
-        CallState state = CallState.current();
-        InetAddress internet = address.getAddress();
-        boolean bothFamilies = internet.isAnyLocalAddress() && !Boolean.getBoolean("java.net.preferIPv4Stack");
-        int family = bothFamilies ? CODEC.inet6() : CODEC.familyOf(internet);
-        int fd = open(state, family, type);
-        if (bothFamilies && fd == -Errno.EAFNOSUPPORT.code()) {
-            family = SocketAddressCodec.INET;
-            fd = open(state, family, type);
-        }
-        Downcall.check("socket", -1, fd);
-        boolean done = false;
-        try {
-            if (type == SOCK_STREAM) {
-                SocketSetting.REUSE_ADDRESS.set(fd, 1);
+        try (CallState state = CallState.borrow()) {
+            InetAddress internet = address.getAddress();
+            boolean bothFamilies = internet.isAnyLocalAddress() && !Boolean.getBoolean("java.net.preferIPv4Stack");
+            int family = bothFamilies ? CODEC.inet6() : CODEC.familyOf(internet);
+            int fd = open(state, family, type);
+            if (bothFamilies && fd == -Errno.EAFNOSUPPORT.code()) {
+                family = SocketAddressCodec.INET;
+                fd = open(state, family, type);
             }
-            if (reusePort) {
-                SocketSetting.REUSE_PORT.set(fd, 1);
-            }
-            if (receiveBuffer > 0) {
-                SocketSetting.RECEIVE_BUFFER.set(fd, receiveBuffer);
-            }
-            if (bothFamilies && family != SocketAddressCodec.INET) {
-                SocketSetting.IPV6_ONLY.set(fd, 0);
-            }
-            int length = CODEC.encode(address, family, MEMORY, state.scratch());
-            Downcall.check("bind", fd, Downcall.run(state, Listening.BIND, fd, state.scratch(), length));
-            done = true;
-            return new Bound(new Descriptor(fd, true), family);
-        } finally {
-            if (!done) {
-                Posix.close(state, fd);
+            Downcall.check("socket", -1, fd);
+            boolean done = false;
+            try {
+                if (type == SOCK_STREAM) {
+                    SocketSetting.REUSE_ADDRESS.set(fd, 1);
+                }
+                if (reusePort) {
+                    SocketSetting.REUSE_PORT.set(fd, 1);
+                }
+                if (receiveBuffer > 0) {
+                    SocketSetting.RECEIVE_BUFFER.set(fd, receiveBuffer);
+                }
+                if (bothFamilies && family != SocketAddressCodec.INET) {
+                    SocketSetting.IPV6_ONLY.set(fd, 0);
+                }
+                int length = CODEC.encode(address, family, MEMORY, state.scratch());
+                Downcall.check("bind", fd, Downcall.run(state, Listening.BIND, fd, state.scratch(), length));
+                done = true;
+                return new Bound(new Descriptor(fd, true), family);
+            } finally {
+                if (!done) {
+                    Posix.close(state, fd);
+                }
             }
         }
     }
@@ -158,21 +160,22 @@ public final class Sockets {
      * @return null if none is waiting
      */
     public static @Nullable Accepted accept(int listener) throws ErrnoException {
-        CallState state = CallState.current();
-        for (; ; ) {
-            Posix.putInt(state.scratch() + VALUE, SocketAddressCodec.MAX_BYTES);
-            int fd = accept(state, listener, state.scratch(), state.scratch() + VALUE);
-            if (fd < 0) {
-                return null;
+        try (CallState state = CallState.borrow()) {
+            for (; ; ) {
+                Posix.putInt(state.scratch() + VALUE, SocketAddressCodec.MAX_BYTES);
+                int fd = accept(state, listener, state.scratch(), state.scratch() + VALUE);
+                if (fd < 0) {
+                    return null;
+                }
+                if (Posix.getInt(state.scratch() + VALUE) == 0) {
+                    // macOS hands out a connection that was reset while it waited, with no address.
+                    Posix.close(state, fd);
+                    continue;
+                }
+                InetSocketAddress remote = CODEC.decode(MEMORY, state.scratch());
+                prepare(state, fd);
+                return new Accepted(new Descriptor(fd, true), remote);
             }
-            if (Posix.getInt(state.scratch() + VALUE) == 0) {
-                // macOS hands out a connection that was reset while it waited, with no address.
-                Posix.close(state, fd);
-                continue;
-            }
-            InetSocketAddress remote = CODEC.decode(MEMORY, state.scratch());
-            prepare(state, fd);
-            return new Accepted(new Descriptor(fd, true), remote);
         }
     }
 
@@ -182,13 +185,14 @@ public final class Sockets {
      * @return null if none is waiting
      */
     public static @Nullable Descriptor acceptUnix(int listener) throws ErrnoException {
-        CallState state = CallState.current();
-        int fd = accept(state, listener, 0, 0);
-        if (fd < 0) {
-            return null;
+        try (CallState state = CallState.borrow()) {
+            int fd = accept(state, listener, 0, 0);
+            if (fd < 0) {
+                return null;
+            }
+            prepare(state, fd);
+            return new Descriptor(fd, true);
         }
-        prepare(state, fd);
-        return new Descriptor(fd, true);
     }
 
     /** A number, or negative if nobody waits. */
@@ -206,18 +210,19 @@ public final class Sockets {
 
     /** Begins to connect; a failure that is known at once is thrown, another one comes from {@link #finishConnect}. */
     public static Connecting connect(InetSocketAddress address) throws ErrnoException {
-        CallState state = CallState.current();
-        int family = CODEC.familyOf(address.getAddress());
-        int fd = Downcall.check("socket", -1, open(state, family, SOCK_STREAM));
-        int length = CODEC.encode(address, family, MEMORY, state.scratch());
-        int result = Downcall.run(state, Connection.CONNECT, fd, state.scratch(), length);
-        // Interrupted or not, the handshake goes on; calling again would only say so.
-        boolean begun = result == -Errno.EINPROGRESS.code() || result == -Errno.EINTR.code();
-        if (result < 0 && !begun) {
-            Posix.close(state, fd);
-            throw new ErrnoException("connect", fd, -result);
+        try (CallState state = CallState.borrow()) {
+            int family = CODEC.familyOf(address.getAddress());
+            int fd = Downcall.check("socket", -1, open(state, family, SOCK_STREAM));
+            int length = CODEC.encode(address, family, MEMORY, state.scratch());
+            int result = Downcall.run(state, Connection.CONNECT, fd, state.scratch(), length);
+            // Interrupted or not, the handshake goes on; calling again would only say so.
+            boolean begun = result == -Errno.EINPROGRESS.code() || result == -Errno.EINTR.code();
+            if (result < 0 && !begun) {
+                Posix.close(state, fd);
+                throw new ErrnoException("connect", fd, -result);
+            }
+            return new Connecting(new Descriptor(fd, true), !begun);
         }
-        return new Connecting(new Descriptor(fd, true), !begun);
     }
 
     /**
@@ -228,25 +233,27 @@ public final class Sockets {
      */
     public static Descriptor connect(byte[] name) throws ErrnoException {
         requireFitting("connect", name);
-        CallState state = CallState.current();
-        int fd = Downcall.check("socket", -1, open(state, SocketAddressCodec.UNIX, SOCK_STREAM));
-        int length = CODEC.encodeUnix(name, MEMORY, state.scratch());
-        int result;
-        do {
-            result = Downcall.run(state, Connection.CONNECT, fd, state.scratch(), length);
-        } while (result == -Errno.EINTR.code());
-        if (result < 0) {
-            Posix.close(state, fd);
-            throw new ErrnoException("connect", fd, -result);
+        try (CallState state = CallState.borrow()) {
+            int fd = Downcall.check("socket", -1, open(state, SocketAddressCodec.UNIX, SOCK_STREAM));
+            int length = CODEC.encodeUnix(name, MEMORY, state.scratch());
+            int result;
+            do {
+                result = Downcall.run(state, Connection.CONNECT, fd, state.scratch(), length);
+            } while (result == -Errno.EINTR.code());
+            if (result < 0) {
+                Posix.close(state, fd);
+                throw new ErrnoException("connect", fd, -result);
+            }
+            return new Descriptor(fd, true);
         }
-        return new Descriptor(fd, true);
     }
 
     /** Sets the one address that a datagram socket talks to. */
     static void connect(int fd, InetSocketAddress address, int family) throws ErrnoException {
-        CallState state = CallState.current();
-        int length = CODEC.encode(address, family, MEMORY, state.scratch());
-        Downcall.check("connect", fd, Downcall.run(state, Connection.CONNECT, fd, state.scratch(), length));
+        try (CallState state = CallState.borrow()) {
+            int length = CODEC.encode(address, family, MEMORY, state.scratch());
+            Downcall.check("connect", fd, Downcall.run(state, Connection.CONNECT, fd, state.scratch(), length));
+        }
     }
 
     /**
@@ -261,14 +268,15 @@ public final class Sockets {
         if (error != 0) {
             throw new ErrnoException("connect", fd, error);
         }
-        CallState state = CallState.current();
-        Posix.putInt(state.scratch() + VALUE, SocketAddressCodec.MAX_BYTES);
-        int result = Downcall.run(state, Connection.GETPEERNAME, fd, state.scratch(), state.scratch() + VALUE);
-        if (result == -Errno.ENOTCONN.code()) {
-            return false;
+        try (CallState state = CallState.borrow()) {
+            Posix.putInt(state.scratch() + VALUE, SocketAddressCodec.MAX_BYTES);
+            int result = Downcall.run(state, Connection.GETPEERNAME, fd, state.scratch(), state.scratch() + VALUE);
+            if (result == -Errno.ENOTCONN.code()) {
+                return false;
+            }
+            Downcall.check("getpeername", fd, result);
+            return true;
         }
-        Downcall.check("getpeername", fd, result);
-        return true;
     }
 
     /** Receives into library or pinned memory: the count, 0 at the end of the stream, or {@code -errno}. */
@@ -337,18 +345,21 @@ public final class Sockets {
 
     /** A connection that the peer has reset already has nothing left to shut down: that is no failure. */
     private static void shutdown(int fd, int how) throws ErrnoException {
-        int result = Downcall.run(CallState.current(), Shutting.SHUTDOWN, fd, how);
+        int result = Downcall.run(Shutting.SHUTDOWN, fd, how);
         if (result != -Errno.ENOTCONN.code()) {
             Downcall.check("shutdown", fd, result);
         }
     }
 
     public static InetSocketAddress localAddress(int fd) throws ErrnoException {
-        CallState state = CallState.current();
-        Posix.putInt(state.scratch() + VALUE, SocketAddressCodec.MAX_BYTES);
-        Downcall.check(
-                "getsockname", fd, Downcall.run(state, Name.GETSOCKNAME, fd, state.scratch(), state.scratch() + VALUE));
-        return CODEC.decode(MEMORY, state.scratch());
+        try (CallState state = CallState.borrow()) {
+            Posix.putInt(state.scratch() + VALUE, SocketAddressCodec.MAX_BYTES);
+            Downcall.check(
+                    "getsockname",
+                    fd,
+                    Downcall.run(state, Name.GETSOCKNAME, fd, state.scratch(), state.scratch() + VALUE));
+            return CODEC.decode(MEMORY, state.scratch());
+        }
     }
 
     private static int open(CallState state, int family, int type) {

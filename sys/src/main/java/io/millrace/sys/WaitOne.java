@@ -12,6 +12,8 @@ import java.nio.channels.SelectionKey;
 public final class WaitOne {
     private static final int POLLFD_BYTES = 8;
     private static final int REVENTS = 6;
+    /** The kernel skips a negative number. */
+    private static final int IGNORED = -1;
 
     private WaitOne() {}
 
@@ -38,34 +40,45 @@ public final class WaitOne {
     }
 
     private static int look(Descriptor descriptor, int interest) throws IOException {
-        CallState state = CallState.current();
-        long pollfds = state.scratch();
-        put(pollfds, descriptor.fd(), PollSelector.mask(interest));
-        return found(descriptor, interest, pollfds, Posix.poll(state, pollfds, 1, 0));
+        try (CallState state = CallState.borrow()) {
+            long pollfds = state.scratch();
+            put(pollfds, descriptor.fd(), PollSelector.mask(interest));
+            return found(descriptor, interest, pollfds, Posix.poll(state, pollfds, 1, 0));
+        }
     }
 
     /** A second descriptor ends the wait if another thread closes the first. */
     private static int poll(Descriptor descriptor, int interest, long timeoutNanos) throws IOException {
-        CallState state = CallState.current();
-        WakeFd closing = WakeFd.open(state);
-        Runnable waker = closing::wake;
-        try {
-            descriptor.waiters.add(waker);
-            if (descriptor.isClosing()) {
-                throw new ClosedChannelException();
+        try (CallState state = CallState.borrow()) {
+            WakeFd closing = WakeFd.open();
+            Runnable waker = closing::wake;
+            try {
+                descriptor.waiters.add(waker);
+                if (descriptor.isClosing()) {
+                    throw new ClosedChannelException();
+                }
+                long pollfds = state.scratch();
+                put(pollfds, interest == 0 ? IGNORED : descriptor.fd(), PollSelector.mask(interest));
+                put(pollfds + POLLFD_BYTES, closing.fd(), Posix.POLLIN);
+                long start = System.nanoTime();
+                int found = Posix.poll(state, pollfds, 2, Millis.ceil(timeoutNanos));
+                int ready = found(descriptor, interest, pollfds, found);
+                if (ready == 0 && found > 0 && !descriptor.isClosing()) {
+                    // A hang-up outside the interest, which would end every further wait at once: only the close is
+                    // left to
+                    // wait for.
+                    put(pollfds, IGNORED, (short) 0);
+                    long left = timeoutNanos < 0 ? -1 : Math.max(0, timeoutNanos - (System.nanoTime() - start));
+                    found(descriptor, interest, pollfds, Posix.poll(state, pollfds, 2, Millis.ceil(left)));
+                }
+                if (descriptor.isClosing()) {
+                    throw new ClosedChannelException();
+                }
+                return ready;
+            } finally {
+                descriptor.waiters.remove(waker);
+                closing.close();
             }
-            long pollfds = state.scratch();
-            put(pollfds, descriptor.fd(), PollSelector.mask(interest));
-            put(pollfds + POLLFD_BYTES, closing.fd(), Posix.POLLIN);
-            int found = Posix.poll(state, pollfds, 2, Millis.ceil(timeoutNanos));
-            int ready = found(descriptor, interest, pollfds, found);
-            if (descriptor.isClosing()) {
-                throw new ClosedChannelException();
-            }
-            return ready;
-        } finally {
-            descriptor.waiters.remove(waker);
-            closing.close();
         }
     }
 
@@ -90,6 +103,7 @@ public final class WaitOne {
         try (java.nio.channels.Selector selector = handle.channel().provider().openSelector()) {
             Runnable waker = selector::wakeup;
             handle.waiters.add(waker);
+            boolean interrupted = Thread.interrupted(); // put aside: a select by an interrupted thread does not wait
             try {
                 SelectionKey key = handle.channel().register(selector, NioSelector.ops(handle, interest));
                 if (timeoutNanos == 0) {
@@ -102,6 +116,9 @@ public final class WaitOne {
                 throw closed(e);
             } finally {
                 handle.waiters.remove(waker);
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
             }
         }
     }

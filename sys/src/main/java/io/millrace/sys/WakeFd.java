@@ -1,6 +1,5 @@
 package io.millrace.sys;
 
-import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
@@ -24,21 +23,23 @@ final class WakeFd {
         this.bytes = bytes;
     }
 
-    static WakeFd open(CallState state) throws IOException {
-        if (Os.current() == Os.LINUX) {
-            int fd = eventfd(state);
-            if (fd < 0) {
-                throw new ErrnoException("eventfd", -1, -fd);
+    static WakeFd open() throws ErrnoException {
+        try (CallState state = CallState.borrow()) {
+            if (Os.current() == Os.LINUX) {
+                int fd = eventfd(state);
+                if (fd < 0) {
+                    throw new ErrnoException("eventfd", -1, -fd);
+                }
+                Descriptor descriptor = new Descriptor(fd, false);
+                return new WakeFd(descriptor, descriptor, 8);
             }
-            Descriptor descriptor = new Descriptor(fd, false);
-            return new WakeFd(descriptor, descriptor, 8);
+            int[] ends = new int[2];
+            int result = Posix.pipe(state, ends);
+            if (result < 0) {
+                throw new ErrnoException("pipe", -1, -result);
+            }
+            return new WakeFd(new Descriptor(ends[0], false), new Descriptor(ends[1], false), 1);
         }
-        int[] ends = new int[2];
-        int result = Posix.pipe(state, ends);
-        if (result < 0) {
-            throw new ErrnoException("pipe", -1, -result);
-        }
-        return new WakeFd(new Descriptor(ends[0], false), new Descriptor(ends[1], false), 1);
     }
 
     /** The descriptor to watch for input. */
@@ -49,8 +50,8 @@ final class WakeFd {
     /** A full pipe or counter means that a wake is already under way: nothing is lost. */
     void wake() {
         if (writer.acquire()) {
-            try {
-                Posix.write(CallState.current(), writer.fd(), ONE, bytes);
+            try (CallState state = CallState.borrow()) {
+                Posix.write(state, writer.fd(), ONE, bytes);
             } finally {
                 writer.release();
             }

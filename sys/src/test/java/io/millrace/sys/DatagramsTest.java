@@ -22,7 +22,7 @@ import org.junit.jupiter.api.condition.OS;
 class DatagramsTest {
     private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0);
 
-    private final CallState state = CallState.current();
+    private final CallState state = CallState.borrow();
     private final MemorySegment memory = Arena.ofAuto().allocate(16);
 
     @Test

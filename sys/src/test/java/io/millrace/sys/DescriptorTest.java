@@ -24,7 +24,7 @@ class DescriptorTest {
 
     @AfterEach
     void closeMine() {
-        mine.forEach(fd -> Posix.close(CallState.current(), fd));
+        mine.forEach(fd -> Posix.close(CallState.borrow(), fd));
     }
 
     @Test
@@ -96,7 +96,7 @@ class DescriptorTest {
                         barrier.await();
                         Descriptor descriptor = current[0];
                         for (int use = 0; use < 4 && descriptor.acquire(); use++) {
-                            long written = Posix.write(CallState.current(), descriptor.fd(), scratch, 1);
+                            long written = Posix.write(CallState.borrow(), descriptor.fd(), scratch, 1);
                             descriptor.release();
                             assertThat(written).as("round %d", round).isEqualTo(1);
                         }
@@ -109,10 +109,10 @@ class DescriptorTest {
                 for (int round = 0; round < ROUNDS; round++) {
                     barrier.await();
                     int[] bystander = pipe();
-                    long read = Posix.read(CallState.current(), bystander[0], scratch + 8, 8);
+                    long read = Posix.read(CallState.borrow(), bystander[0], scratch + 8, 8);
                     assertThat(read).as("a stranger's byte, round %d", round).isEqualTo(-Errno.EAGAIN.code());
-                    assertThat(Posix.close(CallState.current(), bystander[0])).isZero();
-                    assertThat(Posix.close(CallState.current(), bystander[1])).isZero();
+                    assertThat(Posix.close(CallState.borrow(), bystander[0])).isZero();
+                    assertThat(Posix.close(CallState.borrow(), bystander[1])).isZero();
                     barrier.await();
                 }
                 return null;
@@ -129,7 +129,7 @@ class DescriptorTest {
                     assertThat(isOpen(ends[1]))
                             .as("still open after round %d", round)
                             .isFalse();
-                    Posix.close(CallState.current(), ends[0]);
+                    Posix.close(CallState.borrow(), ends[0]);
                 }
                 return null;
             })));
@@ -171,11 +171,11 @@ class DescriptorTest {
 
     private static int[] pipe() {
         int[] ends = new int[2];
-        assertThat(Posix.pipe(CallState.current(), ends)).isZero();
+        assertThat(Posix.pipe(CallState.borrow(), ends)).isZero();
         return ends;
     }
 
     private static boolean isOpen(int fd) {
-        return Posix.probe(CallState.current(), fd) >= 0;
+        return Posix.probe(fd) >= 0;
     }
 }

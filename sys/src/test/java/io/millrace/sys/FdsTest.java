@@ -21,7 +21,7 @@ import org.junit.jupiter.api.condition.OS;
 class FdsTest {
     private static final int O_RDWR_NOCTTY = 0x2 | 0x100;
 
-    private final CallState state = CallState.current();
+    private final CallState state = CallState.borrow();
     private final List<Integer> opened = new ArrayList<>();
 
     @AfterEach

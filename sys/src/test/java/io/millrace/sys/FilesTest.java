@@ -77,7 +77,7 @@ class FilesTest {
         Descriptor file = Files.open(
                 directory.resolve("file"),
                 Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, StandardOpenOption.CREATE));
-        CallState state = CallState.current();
+        CallState state = CallState.borrow();
         long memory = state.scratch();
         Posix.putLong(memory, 0x1122334455667788L);
 

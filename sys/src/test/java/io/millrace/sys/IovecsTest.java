@@ -12,7 +12,7 @@ import org.junit.jupiter.api.condition.OS;
 /** How buffers become an array of addresses and lengths. What a call makes of it is played by hand. */
 @EnabledOnOs({OS.LINUX, OS.MAC, OS.FREEBSD})
 class IovecsTest {
-    private final Iovecs iovecs = Iovecs.current();
+    private final Iovecs iovecs = Iovecs.borrow();
 
     @Test
     void aDirectBufferIsPassedAsItIs() {
@@ -35,7 +35,7 @@ class IovecsTest {
 
             assertThat(iovecs.forWriting(buffers, 0, 3)).isEqualTo(15);
 
-            long scratch = Scratch.current(1).address();
+            long scratch = Scratch.borrow(1).address();
             assertThat(address(0)).isEqualTo(scratch);
             assertThat(address(2)).isEqualTo(scratch + 3);
             assertThat(Posix.getInt(scratch + 1) & 0xffffff).isEqualTo(littleEndian(2, 3, 4));
@@ -119,7 +119,7 @@ class IovecsTest {
         buffers[0] = ByteBuffer.allocate(1); // by another thread, though it must not
 
         iovecs.settleRead(3);
-        iovecs.release();
+        iovecs.close();
 
         assertThat(first.position()).isEqualTo(2);
         assertThat(buffers[0].position()).isZero();
@@ -143,7 +143,7 @@ class IovecsTest {
                 assertThat(address(0)).isBetween(base, base + 63);
                 assertThat(address(0) + bytes(0)).isBetween(base + 1, base + 64);
             }
-            iovecs.release();
+            iovecs.close();
         }
         over.set(true);
         mover.join();

@@ -46,7 +46,7 @@ class KqueueSelectorTest {
     private static final long KEY = Key.of(1, 7);
     private static final long MILLI = 1_000_000;
 
-    private final CallState state = CallState.current();
+    private final CallState state = CallState.borrow();
     private final List<Descriptor> opened = new ArrayList<>();
     private Selector selector;
 
@@ -260,9 +260,9 @@ class KqueueSelectorTest {
             Descriptor[] pair = socketPair();
             selector.add(pair[0], KEY, BOTH, LEVEL);
             pair[0].close();
-            assertThat(Posix.probe(state, pair[0].fd())).isNotNegative();
+            assertThat(Posix.probe(pair[0].fd())).isNotNegative();
             selector.remove(pair[0], KEY);
-            assertThat(Posix.probe(state, pair[0].fd())).isEqualTo(-Errno.EBADF.code());
+            assertThat(Posix.probe(pair[0].fd())).isEqualTo(-Errno.EBADF.code());
             assertNothing();
         }
 
@@ -611,7 +611,7 @@ class KqueueSelectorTest {
             pipe[0].close();
             selector.close();
             assertThat(pair[0]).hasToString("fd " + pair[0].fd() + " (0 in use)");
-            assertThat(Posix.probe(state, pipe[0].fd())).isEqualTo(-Errno.EBADF.code());
+            assertThat(Posix.probe(pipe[0].fd())).isEqualTo(-Errno.EBADF.code());
         }
 
         @Test

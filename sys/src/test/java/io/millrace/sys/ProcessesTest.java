@@ -48,7 +48,7 @@ class ProcessesTest {
         assertThat(Fds.isNonBlocking(pipe.ours().fd())).isTrue();
         assertThat(Fds.isNonBlocking(pipe.theirs().fd())).isFalse();
         for (Descriptor end : new Descriptor[] {pipe.ours(), pipe.theirs()}) {
-            assertThat(Posix.fcntl(CallState.current(), end.fd(), 1, 0))
+            assertThat(Posix.fcntl(CallState.borrow(), end.fd(), 1, 0))
                     .as("FD_CLOEXEC")
                     .isEqualTo(1);
             end.close();

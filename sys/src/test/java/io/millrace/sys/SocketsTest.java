@@ -25,7 +25,7 @@ class SocketsTest {
         Descriptor listener = Sockets.listen(ANY_PORT, 16);
         InetSocketAddress local = Sockets.localAddress(listener.fd());
         assertThat(Sockets.accept(listener.fd())).isNull();
-        CallState state = CallState.current();
+        CallState state = CallState.borrow();
         MemorySegment memory = Arena.global().allocate(16);
         try (Socket peer = new Socket(local.getAddress(), local.getPort())) {
             Sockets.Accepted accepted = awaitConnection(listener);
@@ -116,6 +116,6 @@ class SocketsTest {
         MemorySegment pollfd = Arena.global().allocate(8, 4);
         pollfd.set(ValueLayout.JAVA_INT, 0, descriptor.fd());
         pollfd.set(ValueLayout.JAVA_SHORT, 4, event);
-        assertThat(Posix.poll(CallState.current(), pollfd.address(), 1, 10_000)).isEqualTo(1);
+        assertThat(Posix.poll(CallState.borrow(), pollfd.address(), 1, 10_000)).isEqualTo(1);
     }
 }

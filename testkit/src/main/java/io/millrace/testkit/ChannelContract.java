@@ -19,7 +19,9 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -330,5 +332,46 @@ public abstract class ChannelContract extends PollContract {
                 .isThrownBy(() -> other.register(channel, TOKEN, Interest.READABLE, Trigger.EDGE));
         channel.send("still works");
         assertThat(tokens(pollNow())).containsExactly(TOKEN);
+    }
+
+    @Test
+    @DisplayName("mio-22, mio-32: a message that is on its way when its sender is closed comes before the end")
+    void aCloseLetsASendFinish() {
+        CountDownLatch offering = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        Channel<String> channel = closing(Channel.over(new ConcurrentLinkedQueue<>() {
+            @Override
+            public boolean offer(String item) {
+                offering.countDown();
+                awaitLatch(go);
+                return super.offer(item);
+            }
+        }));
+        poll.register(channel, TOKEN, Interest.READABLE, Trigger.LEVEL);
+        Sender<String> sender = channel.sender();
+        Background<SendResult<String>> sending = Background.call(() -> sender.send("last"));
+        awaitLatch(offering);
+
+        sender.close();
+        assertThat(channel.receive())
+                .as("one thread still sends")
+                .isEqualTo(Received.empty())
+                .isNotEqualTo(Received.disconnected());
+        assertThat(sender.send("late").isSent()).isFalse();
+        go.countDown();
+
+        assertThat(sending.result().isSent()).isTrue();
+        assertThat(tokens(pollSoon())).containsExactly(TOKEN);
+        assertThat(channel.receive()).isEqualTo(new Received.Item<>("last"));
+        assertThat(channel.receive()).isEqualTo(Received.disconnected());
+    }
+
+    private static void awaitLatch(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 }

@@ -17,6 +17,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -652,6 +653,31 @@ public abstract class CompletionEventManagerContract extends ManagerContract<Com
         Results<ReadResult> read = read(right, CompletionEventManagerContract::kilobyte);
         write(left, pattern(1, true)).await(WriteResult.Written.class);
         read.await(ReadResult.Data.class);
+    }
+
+    @Test
+    @DisplayName("end-2, grpc-12: a write with a buffer that is null is refused before anything is pending")
+    void aNullBufferIsRefused() {
+        CompletionDescriptor descriptor = register(socketPair().left());
+        Results<WriteResult> never = new Results<>();
+        assertThatThrownBy(() -> descriptor.write(Arrays.asList(pattern(1, true), null), never))
+                .isInstanceOf(NullPointerException.class);
+        write(descriptor, pattern(1, true)).await(WriteResult.Written.class);
+        assertThat(never.all).isEmpty();
+    }
+
+    @Test
+    @DisplayName("end-2, grpc-12: a datagram for nobody is refused or fails, and the next one may be written")
+    void aDatagramForNobodyFails() throws IOException {
+        UdpSocket receiver = udp();
+        CompletionDescriptor descriptor = register(udp());
+        Results<WriteResult> failed = new Results<>();
+        if (isTaken(() -> descriptor.write(List.of(pattern(1, true)), null, failed))) {
+            failed.await(WriteResult.Failed.class);
+        }
+        Results<WriteResult> sent = new Results<>();
+        handOver(() -> descriptor.write(List.of(pattern(1, true)), receiver.localAddress(), sent));
+        sent.await(WriteResult.Written.class);
     }
 
     // ---- Nothing in the way ----

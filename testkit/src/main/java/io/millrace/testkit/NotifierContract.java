@@ -17,10 +17,14 @@ import io.millrace.poll.Notifier;
 import io.millrace.poll.Notifier.Position;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Registration;
+import io.millrace.poll.Source;
 import io.millrace.poll.Timer;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
@@ -48,6 +52,8 @@ public abstract class NotifierContract extends PollContract {
     /** Opened by each test, because it belongs to the thread that the test runs on. */
     @SuppressWarnings("NullAway.Init")
     private Notifier notifier;
+
+    private static final Duration WAIT = Duration.ofMillis(200);
 
     private final List<String> ran = new ArrayList<>();
 
@@ -789,6 +795,136 @@ public abstract class NotifierContract extends PollContract {
                 })
                 .isInstanceOf(UncheckedIOException.class);
         assertThat(OpenFiles.count()).isEqualTo(before);
+    }
+
+    @Test
+    @DisplayName("end-7, tip-9: a handler whose source was closed after its event was queued is not called")
+    void aHandlerOfAClosedSourceIsNotCalled() throws IOException {
+        open();
+        for (boolean software : new boolean[] {false, true}) {
+            try (OpenPipe pipe = new OpenPipe(net());
+                    OpenPipe other = new OpenPipe(net());
+                    Registration registration = new Registration()) {
+                AutoCloseable second = software ? registration : other.reader();
+                // Whichever comes first closes the other one, whose event is in the queue by then.
+                notifier.setHandler(pipe.reader(), Interest.READABLE, kind -> closeAfter("first", second));
+                notifier.setHandler(
+                        software ? registration : other.reader(),
+                        Interest.READABLE,
+                        kind -> closeAfter("second", pipe.reader()));
+                pipe.write();
+                other.write();
+                registration.setReadiness(Readiness.READABLE);
+
+                assertThat(notifier.doOneEvent(null)).isTrue();
+                assertThat(ran).hasSize(1);
+                notifier.doOneEvent(Duration.ZERO);
+                assertThat(Set.copyOf(ran)).as("handlers that ran").hasSize(1);
+                notifier.deleteHandler(pipe.reader());
+                notifier.deleteHandler(registration);
+                notifier.deleteHandler(other.reader());
+            }
+            ran.clear();
+        }
+    }
+
+    private void closeAfter(String name, AutoCloseable other) {
+        ran.add(name);
+        try {
+            other.close();
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    @DisplayName("end-7: handlers of closed sources are forgotten, their tokens used again")
+    void handlersOfClosedSourcesAreForgotten() throws IOException {
+        open();
+        notifier.doOneEvent(Duration.ZERO); // opens the poll
+        List<WeakReference<Object>> handlers = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            handlers.add(setAndClose(i));
+        }
+
+        Await.until("every handler is collected", () -> {
+            System.gc();
+            return handlers.stream().allMatch(handler -> handler.refersTo(null));
+        });
+        assertThat(notifier.doOneEvent(Duration.ZERO)).isFalse();
+        assertThat(ran).isEmpty();
+    }
+
+    @Test
+    @DisplayName("end-7: so are those of a notifier that never waits, but for a few")
+    void handlersAreForgottenWithoutAWait() throws IOException {
+        open();
+        List<WeakReference<Object>> handlers = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            handlers.add(setAndClose(i));
+        }
+
+        Await.until("nearly every handler is collected", () -> {
+            System.gc();
+            return handlers.stream().filter(handler -> !handler.refersTo(null)).count() < 200;
+        });
+    }
+
+    /** In a method of its own, so that nothing on the stack keeps the handler alive. */
+    private WeakReference<Object> setAndClose(int round) throws IOException {
+        Notifier.SourceHandler handler = kind -> ran.add("handler " + round);
+        if (round % 2 == 0) {
+            try (Registration registration = new Registration()) {
+                notifier.setHandler(registration, Interest.READABLE, handler);
+                notifier.setHandler(registration, Interest.READ_WRITE, handler);
+            }
+        } else {
+            try (OpenPipe pipe = new OpenPipe(net())) {
+                notifier.setHandler(pipe.reader(), Interest.READABLE, handler);
+            }
+        }
+        return new WeakReference<>(handler);
+    }
+
+    @Test
+    @DisplayName("tip-12: waitFor does not spin on a hang-up that nobody asked for")
+    void waitForDoesNotSpinOnAHangUp() throws IOException {
+        SocketPair pair = socketPair();
+        pair.left().shutdownOutput();
+        pair.right().close();
+        assertThat(Notifier.waitFor(pair.left(), Interest.READABLE, null).isReadable())
+                .isTrue();
+
+        for (Interest interest : List.of(Interest.NONE, Interest.PRIORITY)) {
+            assertThat(cpuMillisOfAWait(pair.left(), interest))
+                    .as("CPU time of a wait of %s with interest %s", WAIT, interest)
+                    .isLessThan(WAIT.toMillis() / 2);
+        }
+    }
+
+    @Test
+    @DisplayName("tip-12: nor does it on a thread that is interrupted")
+    void waitForDoesNotSpinWhenInterrupted() {
+        SocketPair pair = socketPair();
+        try {
+            Thread.currentThread().interrupt();
+            assertThat(cpuMillisOfAWait(pair.left(), Interest.READABLE)).isLessThan(WAIT.toMillis() / 2);
+            assertThat(Thread.currentThread().isInterrupted())
+                    .as("the interrupt is still there")
+                    .isTrue();
+        } finally {
+            Thread.interrupted();
+        }
+    }
+
+    /** A spin takes as much time of the processor as it is given; a wait takes none. */
+    private static long cpuMillisOfAWait(Source source, Interest interest) {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long start = System.nanoTime();
+        long before = threads.getCurrentThreadCpuTime();
+        assertThat(Notifier.waitFor(source, interest, WAIT)).isEqualTo(Readiness.NONE);
+        assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(WAIT.toNanos());
+        return (threads.getCurrentThreadCpuTime() - before) / 1_000_000;
     }
 
     /** A pipe of the family that the backend takes. */

@@ -3,6 +3,7 @@ package io.millrace.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.millrace.net.Pipe;
+import io.millrace.net.UdpSocket;
 import io.millrace.poll.Clock;
 import io.millrace.poll.Event;
 import io.millrace.poll.Handle;
@@ -11,15 +12,28 @@ import io.millrace.poll.Readiness;
 import io.millrace.poll.Registration;
 import io.millrace.poll.Source;
 import io.millrace.poll.Trigger;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** Idle registrations cost nothing. Work is counted: system calls, looks at the clock, CPU time of this one thread. */
 @DisplayName("Scale")
 public abstract class ScaleContract extends PollContract {
+    private static final int VIRTUAL_THREADS = 2_000;
+
     private static final int IDLE_SOURCES = 100_000;
     private static final int IDLE_DESCRIPTORS = Boolean.getBoolean("millrace.soak") ? 9_000 : 1_000;
     private static final int POLLS = 2_000;
@@ -132,5 +146,63 @@ public abstract class ScaleContract extends PollContract {
         assertThat(poll.report().remark().contains("linear"))
                 .as(poll.report().toString())
                 .isEqualTo(linear);
+    }
+
+    @Test
+    @DisplayName("end-8: thousands of virtual threads that did I/O once, and live, hold no native memory each")
+    void livingVirtualThreadsHoldNoNativeMemory() throws Exception {
+        SocketPair pair = socketPair();
+        UdpSocket udp = closing(net().udp(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)));
+        ByteBuffer heap = ByteBuffer.allocate(64 << 10);
+        ByteBuffer[] several = {ByteBuffer.allocate(16), ByteBuffer.allocate(16)};
+        MemorySegment segment = MemorySegment.ofArray(new byte[64 << 10]);
+        Background.Work everything = () -> {
+            pair.left().tryWrite(heap.clear().limit(1));
+            pair.right().tryRead(heap.clear());
+            pair.right().tryRead(segment);
+            pair.right().tryRead(new ByteBuffer[] {several[0].clear(), several[1].clear()}, 0, 2);
+            udp.tryReceive(heap.clear());
+            pair.left().linger();
+        };
+        everything.run(); // loads what is loaded once
+        long before = directBytes();
+
+        CountDownLatch end = new CountDownLatch(1);
+        AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < VIRTUAL_THREADS; i++) {
+            CountDownLatch done = new CountDownLatch(1);
+            threads.add(Thread.ofVirtual().start(() -> {
+                try {
+                    everything.run();
+                    done.countDown();
+                    end.await();
+                } catch (Exception e) {
+                    failure.set(e);
+                    done.countDown();
+                }
+            }));
+            // One after the other: they share the buffers.
+            assertThat(done.await(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        }
+        System.gc();
+        long held = directBytes() - before;
+        end.countDown();
+        for (Thread thread : threads) {
+            thread.join();
+        }
+
+        assertThat(failure.get()).isNull();
+        // A thread's own memory for copies alone would be ten times as much.
+        assertThat(held / VIRTUAL_THREADS)
+                .as("bytes of native memory for each of %d living threads", VIRTUAL_THREADS)
+                .isLessThan(7 << 10);
+    }
+
+    private static long directBytes() {
+        return ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .filter(pool -> pool.getName().equals("direct"))
+                .mapToLong(BufferPoolMXBean::getMemoryUsed)
+                .sum();
     }
 }

@@ -15,7 +15,7 @@ import java.util.function.Supplier;
  * A room in which everybody hears everybody. A client's first line is its name, and each further one goes to all, the speaker too, in one order. {@code nc} is client enough.
  *
  * <p>A line is encoded once, however many hear it. It waits at each connection by itself: who does not read is cut off when too much waits ({@link #MOST_WAITING}), and
- * nobody else waits for that one.
+ * nobody else waits for that one. What strangers say reaches terminals, so it is {@link Plain}.
  */
 public final class ChatRoom implements ConnectionHandler {
     /** How many bytes may wait for one who does not read. */
@@ -48,17 +48,12 @@ public final class ChatRoom implements ConnectionHandler {
 
     @Override
     public void onData(Connection connection, ByteBuffer line) {
-        String text = clean(StandardCharsets.UTF_8.decode(line).toString());
+        String text = Plain.of(line);
         if (connection.attachment() instanceof String name) {
             speak(connection, name, text);
         } else {
             enter(connection, text);
         }
-    }
-
-    /** Without what would move somebody's cursor. */
-    private static String clean(String text) {
-        return text.replaceAll("\\p{Cntrl}", "").strip();
     }
 
     private void enter(Connection connection, String name) {

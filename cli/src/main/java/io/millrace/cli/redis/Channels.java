@@ -1,6 +1,5 @@
 package io.millrace.cli.redis;
 
-import io.millrace.server.SendResult;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -9,11 +8,22 @@ import java.util.List;
 
 /** Who listens to which channel. Under the keyspace's lock, so that everybody gets messages in the order in which they were published. */
 final class Channels {
+    /** Sends the same bytes to several peers. */
+    interface Publisher {
+        /** Returns how many took them. */
+        int publish(List<Peer> to, ByteBuffer message);
+    }
+
     /** A subscriber that lets more wait is cut off, as Redis does: the others must not pay for it. */
     private static final long MAX_WAITING = 32L << 20;
 
     private final HashMap<Bytes, LinkedHashSet<Session>> subscribers = new HashMap<>();
     private final Bytes view = Bytes.view();
+    private final Publisher publisher;
+
+    Channels(Publisher publisher) {
+        this.publisher = publisher;
+    }
 
     int size() {
         return subscribers.size();
@@ -76,7 +86,7 @@ final class Channels {
         List.copyOf(session.channels()).forEach(channel -> remove(session, channel));
     }
 
-    /** Tells all who listen; returns how many. The message is made once; each connection's loop sends it. */
+    /** Tells all who listen; returns how many. The message is made once, and its bytes are shared by all who wait for it. */
     int publish(CommandParser words) {
         LinkedHashSet<Session> to = subscribers.get(view.at(words.bytes(), words.offset(1), words.length(1)));
         if (to == null) {
@@ -87,21 +97,20 @@ final class Channels {
         message.bulk("message");
         message.bulk(words.bytes(), words.offset(1), words.length(1));
         message.bulk(words.bytes(), words.offset(2), words.length(2));
-        ByteBuffer bytes = message.buffer();
-        int told = 0;
-        List<Session> tooSlow = List.of();
+        List<Peer> peers = new ArrayList<>(to.size());
+        List<Peer> tooSlow = List.of();
         for (Session session : to) {
-            SendResult result = session.peer().send(bytes.duplicate());
-            if (result == SendResult.ABOVE_HIGH_WATER && session.peer().queuedBytes() > MAX_WAITING) {
+            Peer peer = session.peer();
+            if (peer.queuedBytes() > MAX_WAITING) {
                 tooSlow = tooSlow.isEmpty() ? new ArrayList<>() : tooSlow;
-                tooSlow.add(session);
-            }
-            if (result != SendResult.CLOSED) {
-                told++;
+                tooSlow.add(peer);
+            } else {
+                peers.add(peer);
             }
         }
+        int told = publisher.publish(peers, message.buffer());
         // Not above: it may end the session here and now, which then stops listening.
-        tooSlow.forEach(session -> session.peer().abort());
+        tooSlow.forEach(Peer::abort);
         return told;
     }
 }

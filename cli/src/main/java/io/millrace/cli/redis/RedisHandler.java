@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** All clients of one keyspace. */
 public final class RedisHandler implements ConnectionHandler {
     private final Keyspace keys;
-    private final Channels channels = new Channels();
+    private final Channels channels;
     private final Commands commands;
     private final LongAdder opened = new LongAdder();
 
@@ -26,6 +26,9 @@ public final class RedisHandler implements ConnectionHandler {
      */
     public RedisHandler(EventManager manager, Supplier<ServerContext> context) {
         this.keys = new Keyspace(manager);
+        this.channels = new Channels((to, message) -> context.get()
+                .broadcast(
+                        to.stream().map(peer -> ((Peer.Of) peer).connection()).toList(), message));
         this.commands = new Commands(keys, channels, new Commands.Server() {
             @Override
             public int connections() {
@@ -70,14 +73,12 @@ public final class RedisHandler implements ConnectionHandler {
         }
     }
 
-    /** A client that is gone is nobody's concern. Anything else is a mistake of ours, or the memory is full: who knows what the client was told. */
+    /** As by default; but after a mistake of ours, or with a full memory, who knows what the client was told: it gets no more of it. */
     @Override
     public void onError(@Nullable Connection connection, Throwable failure) {
-        if (!(failure instanceof IOException)) {
-            System.getLogger("io.millrace").log(System.Logger.Level.ERROR, "closing " + connection, failure);
-            if (connection != null) {
-                connection.abort();
-            }
+        ConnectionHandler.super.onError(connection, failure);
+        if (connection != null && !(failure instanceof IOException)) {
+            connection.abort();
         }
     }
 

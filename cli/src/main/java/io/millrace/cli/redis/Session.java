@@ -1,6 +1,7 @@
 package io.millrace.cli.redis;
 
 import io.millrace.cli.redis.CommandParser.ProtocolError;
+import io.millrace.server.SendResult;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -14,7 +15,7 @@ import java.util.Set;
  */
 final class Session {
     private static final byte[] NONE = {};
-    /** With so much to send, first it is sent. More than the connection's high-water mark, so that somebody says when it was. */
+    /** With so much to send, first it is sent; and if the connection says that too much waits, nothing more is run until it says that it does not. */
     static final int ENOUGH = 1 << 20;
 
     /** What a thread needs while it runs commands, and nobody in between. */
@@ -48,6 +49,9 @@ final class Session {
     private int keptFrom;
     private int keptTo;
     private boolean waiting;
+    /** The last run ended because there was much to send. */
+    private boolean much;
+
     private boolean ended;
 
     Session(Peer peer, Keyspace keys, Commands commands) {
@@ -160,12 +164,24 @@ final class Session {
 
     /** Runs the commands that are all there, and sends their replies; returns where the first begins that is not done. */
     private int run(byte[] input, int from, int to) {
+        int at = from;
+        do {
+            at = runSome(input, at, to);
+        } while (much && !waiting && !ended);
+        if (ended) {
+            peer.close();
+        }
+        return at;
+    }
+
+    /** The same until there is much to send, and sends it. */
+    private int runSome(byte[] input, int from, int to) {
         Reply reply = Scratch.get().reply;
         reply.clear();
         int at = from;
         keys.lock.lock();
         try {
-            while (!ended) {
+            while (!ended && reply.size() <= ENOUGH) {
                 int size = parser.read(input, at, to);
                 if (size == 0) {
                     break;
@@ -175,10 +191,6 @@ final class Session {
                 }
                 parser.next();
                 at += size;
-                if (reply.size() > ENOUGH) {
-                    waiting = true;
-                    break;
-                }
             }
         } catch (ProtocolError e) {
             reply.error("ERR Protocol error: " + e.getMessage());
@@ -186,15 +198,15 @@ final class Session {
         } finally {
             // Sent before anybody else may publish, so that a subscriber hears of its subscription first.
             try {
+                much = reply.size() > ENOUGH;
                 if (reply.size() > 0) {
-                    peer.send(reply.buffer());
+                    SendResult result = peer.send(reply.buffer());
+                    // One that is closed is not served further either.
+                    waiting = much && result != SendResult.QUEUED;
                 }
             } finally {
                 keys.lock.unlock();
             }
-        }
-        if (ended) {
-            peer.close();
         }
         return at;
     }

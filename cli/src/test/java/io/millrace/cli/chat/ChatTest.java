@@ -33,6 +33,10 @@ class ChatTest {
             socket.getOutputStream().write((line + "\n").getBytes(UTF_8));
         }
 
+        void sends(byte... bytes) throws IOException {
+            socket.getOutputStream().write(bytes);
+        }
+
         void hears(String... lines) throws IOException {
             for (String line : lines) {
                 assertThat(in.readLine()).isEqualTo(line);
@@ -76,6 +80,33 @@ class ChatTest {
             server.signal("TERM");
             assertThat(server.rest()).singleElement().asString().startsWith("stopped by SIGTERM: 2 connections, ");
             assertThat(server.exit()).isZero();
+        }
+    }
+
+    @Test
+    @DisplayName("What somebody says cannot command the terminals of others, and names that look the same are the same")
+    void nothingButText() throws Exception {
+        try (Cli server = Cli.serve("chat")) {
+            int port = server.port();
+            try (Person anna = new Person(port);
+                    Person ben = new Person(port)) {
+                anna.says("an\u200Bna\u202E");
+                anna.hears("* anna joined, 1 here");
+                ben.hears("* anna joined, 1 here");
+                ben.says("\uFEFFanna\u009B");
+                ben.hears("* anna is here already; your name?");
+                ben.says("\u2066\u2069\u200D");
+                ben.hears("* a name has 1 to 32 letters, and no * or / first; your name?");
+                ben.says("\u200B*ben");
+                ben.hears("* a name has 1 to 32 letters, and no * or / first; your name?");
+                anna.sends(new byte[] {
+                    'r', (byte) 0xC2, (byte) 0x9B, '3', '1', 'm', (byte) 0xC2, (byte) 0x9D, 27, 127, '\n'
+                });
+                anna.hears("anna: r31m");
+                anna.sends(new byte[] {(byte) 0x9B, 'x', (byte) 0xC3, '(', '\n'});
+                anna.hears("anna: \uFFFDx\uFFFD(");
+                ben.hears("anna: r31m", "anna: \uFFFDx\uFFFD(");
+            }
         }
     }
 

@@ -44,7 +44,10 @@ class RespFuzzTest {
     /** One server, with one client at a time. */
     private final class Twin implements Peer {
         final Keyspace keys = new Keyspace(reactors);
-        final Channels channels = new Channels();
+        final Channels channels = new Channels((to, message) -> {
+            to.forEach(peer -> peer.send(message.duplicate()));
+            return to.size();
+        });
         long opened;
         final Commands commands = new Commands(keys, channels, new Commands.Server() {
             @Override

@@ -2,6 +2,8 @@ package io.millrace.engine.internal;
 
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
+import java.io.PrintWriter;
+import java.io.Writer;
 import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
 
@@ -24,6 +26,12 @@ public final class FailureLog {
     private static final FileOutputStream STANDARD_ERROR = new FileOutputStream(FileDescriptor.err);
 
     private FailureLog() {}
+
+    /** Loads this class and the logger while there is memory for it: a class whose first use fails can never be used again. By whatever has a boundary, before it runs user code. */
+    public static void prepare() {
+        LOGGER.isLoggable(Level.ERROR);
+        isPrintable(new Throwable());
+    }
 
     /**
      * Reports that user code failed and that nothing else is affected.
@@ -67,8 +75,12 @@ public final class FailureLog {
      */
     @SuppressWarnings("ReferenceEquality") // a failure cannot be suppressed by itself
     public static void report(Object what, Throwable cause, Throwable handled) {
-        if (cause != handled) {
-            cause.addSuppressed(handled);
+        try {
+            if (cause != handled) {
+                cause.addSuppressed(handled);
+            }
+        } catch (Throwable e) {
+            // No memory for that.
         }
         report(what, cause);
     }
@@ -79,13 +91,10 @@ public final class FailureLog {
                 name(what) + " " + outcome + ": " + cause.getClass().getName() + ", which cannot be printed");
     }
 
-    /** Loggers print the whole chain, and drop the record if that throws. */
+    /** Loggers print all of it, causes and what was suppressed, and drop the record if that throws. */
     private static boolean isPrintable(Throwable cause) {
         try {
-            int depth = 0;
-            for (Throwable next = cause; next != null && depth < 64; next = next.getCause()) {
-                depth += next.toString() == null ? 2 : 1;
-            }
+            cause.printStackTrace(new PrintWriter(Writer.nullWriter()));
             return true;
         } catch (Throwable e) {
             return false;

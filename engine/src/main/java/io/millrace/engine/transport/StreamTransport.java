@@ -52,6 +52,12 @@ public interface StreamTransport {
      */
     boolean hasInput();
 
+    /**
+     * Reads what has arrived, here and now, whether or not the system has told of it: a share of a turn, after which {@link #hasInput} says whether there is more. The
+     * handler is told before this returns, also of an end or a failure. Does nothing while it is paused, being connected, or closed.
+     */
+    void readNow();
+
     /** No {@link TransportHandler#received} from now on, until {@link #resume}. */
     void pause();
 

@@ -7,6 +7,7 @@ import io.millrace.net.Net;
 import io.millrace.net.TcpListener;
 import io.millrace.net.TcpStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
@@ -39,6 +40,21 @@ public interface TransportLoop extends Executor {
      * @return nanoseconds of the loop's clock
      */
     long now();
+
+    /**
+     * The time of now, also within a turn: for what must not be early by the length of a turn. Costs a look at the clock.
+     *
+     * @return nanoseconds of the loop's clock
+     */
+    long nanoTime();
+
+    /**
+     * Where a connection of this loop gathers what its callback sends. It is one connection's at a time, which empties it when its callback returns; who finds it not
+     * empty does without. On the loop only.
+     *
+     * @return always the same one; {@link StreamTransport#send(ByteBuffer)} knows it, and sends it without a copy
+     */
+    ByteBuffer output();
 
     /**
      * Calls back on this loop after some time.

@@ -1,24 +1,20 @@
 package io.millrace.poll.internal;
 
-import static io.millrace.poll.internal.TimerEntries.DUE;
+import static io.millrace.poll.internal.TimerEntries.NONE;
 
-import java.util.Arrays;
-import java.util.Objects;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What has fired and has not been polled, in firing order. The entries stay live: each knows its position here, so
- * that a cancel finds it, and leaves a gap. Single-threaded.
+ * What has fired and has not been polled, in firing order: a list through the entries themselves. It has no memory of
+ * its own, so that nothing grows when a million are due, and a cancel leaves no gap. Single-threaded.
  */
 final class DueQueue<T> {
     private final TimerEntries<T> entries;
 
-    private int[] ids = new int[16];
-    /** Null in a gap. */
-    private @Nullable Object[] values = new Object[16];
-
-    private int head;
-    private int tail;
+    private int head = NONE;
+    private int tail = NONE;
     private int count;
 
     DueQueue(TimerEntries<T> entries) {
@@ -31,67 +27,61 @@ final class DueQueue<T> {
 
     /** Appends the first {@code due} of a sorted batch. */
     void append(TimerBatch<T> batch, int due) {
-        makeRoom(due);
-        for (int i = 0; i < due; i++) {
-            int id = batch.id(i);
-            ids[tail] = id;
-            values[tail] = entries.takeValue(id);
-            entries.setPlace(id, DUE, tail);
-            tail++;
+        if (due == 0) {
+            return;
         }
+        int id = batch.id(0);
+        if (tail == NONE) {
+            head = id;
+        } else {
+            entries.setAfter(tail, id);
+        }
+        for (int i = 1; i < due; i++) {
+            int next = batch.id(i);
+            entries.setDue(id, tail, next);
+            tail = id;
+            id = next;
+        }
+        entries.setDue(id, tail, NONE);
+        tail = id;
         count += due;
     }
 
     /** Ends the first entry: its value, or null if nothing is due. */
     @Nullable
     T poll() {
-        if (count == 0) {
-            return null;
-        }
-        while (values[head] == null) {
-            head++;
-        }
-        return remove(head++);
+        return head == NONE ? null : remove(head);
     }
 
-    /** Ends the entry at a position: its value. */
-    T remove(int position) {
-        @SuppressWarnings("unchecked")
-        T value = (T) Objects.requireNonNull(values[position]);
-        values[position] = null;
-        entries.remove(ids[position]);
-        count--;
-        if (count == 0) {
-            head = 0;
-            tail = 0;
+    /** Ends an entry that is due: its value. */
+    T remove(int id) {
+        int before = entries.before(id);
+        int after = entries.after(id);
+        if (before == NONE) {
+            head = after;
+        } else {
+            entries.setAfter(before, after);
         }
+        if (after == NONE) {
+            tail = before;
+        } else {
+            entries.setBefore(after, before);
+        }
+        count--;
+        T value = entries.takeValue(id);
+        entries.remove(id);
         return value;
     }
 
-    /**
-     * Closes the gaps, and grows if that leaves it more than half full: O(1) per entry, and no bigger than the load.
-     */
-    private void makeRoom(int more) {
-        if (tail + more <= ids.length) {
-            return;
-        }
-        int to = 0;
-        for (int i = head; i < tail; i++) {
-            Object value = values[i];
+    /** All of them, in order. */
+    List<T> values() {
+        List<T> values = new ArrayList<>();
+        for (int id = head; id != NONE; id = entries.after(id)) {
+            T value = entries.value(id);
             if (value != null) {
-                values[i] = null;
-                values[to] = value;
-                ids[to] = ids[i];
-                entries.setPlace(ids[to], DUE, to);
-                to++;
+                values.add(value);
             }
         }
-        head = 0;
-        tail = to;
-        if (count + more > ids.length >> 1) {
-            int length = (count + more) * 2;
-            ids = Arrays.copyOf(ids, length);
-            values = Arrays.copyOf(values, length);
-        }
+        return values;
     }
 }

@@ -49,9 +49,10 @@ final class IdStacks {
         chunks[position >>> CHUNK_BITS][position & CHUNK_MASK] = id;
     }
 
-    int depth(int top) {
+    /** How many ids a stack holds; if it is more than {@code limit}, some number above that. */
+    int depth(int top, int limit) {
         int depth = 0;
-        for (int t = top; t != EMPTY; t = get(t & ~FILL_MASK)) {
+        for (int t = top; t != EMPTY && depth <= limit; t = get(t & ~FILL_MASK)) {
             depth += t & FILL_MASK;
         }
         return depth;

@@ -168,6 +168,18 @@ public final class OsHandle implements Handle {
         }
     }
 
+    /**
+     * Whether {@link #close} was called.
+     *
+     * @return true for ever, once it was
+     */
+    public boolean isClosed() {
+        return switch (handle) {
+            case Descriptor descriptor -> descriptor.isClosing();
+            case NioHandle channel -> !channel.channel().isOpen();
+        };
+    }
+
     private void detach() {
         Attachment seen = attachment;
         if (seen != null) {

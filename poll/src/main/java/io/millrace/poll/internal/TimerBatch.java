@@ -3,8 +3,8 @@ package io.millrace.poll.internal;
 import java.util.Arrays;
 
 /**
- * What one slot of a wheel held, on its way out: taken in one go, and put in order by deadline, then by insertion.
- * Single-threaded.
+ * What one slot of a wheel held, on its way out: taken in one go, and put in order by deadline, then by insertion. The
+ * wheel gives it small slots only, and splits larger ones before: see {@link TimerSplit}. Single-threaded.
  *
  * <p>The sort is stable, and a slot is in the order of insertion unless entries were cancelled, moved, or came down
  * from an upper level. So it looks at the deadlines alone, and at the order of insertion where they are equal.
@@ -36,9 +36,9 @@ final class TimerBatch<T> {
         this.entries = entries;
     }
 
-    /** Empties a stack into this. */
-    void take(IdStacks stacks, int top) {
-        taken = stacks.depth(top);
+    /** Empties a stack into this, of which the depth is known. */
+    void take(IdStacks stacks, int top, int depth) {
+        taken = depth;
         if (ids.length < taken) {
             int length = Math.max(taken, ids.length * 2);
             ids = new int[length];

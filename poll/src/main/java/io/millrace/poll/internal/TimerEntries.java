@@ -30,6 +30,10 @@ final class TimerEntries<T> {
     private static final int GENERATION = 2;
     /** The slot in the high half, the position in it in the low. */
     private static final int PLACE = 3;
+    /** Of one that is due: its neighbours, in the place of what has done its work. */
+    private static final int BEFORE = DEADLINE;
+
+    private static final int AFTER = SEQUENCE;
 
     private final int lastGeneration;
 
@@ -119,6 +123,31 @@ final class TimerEntries<T> {
         int cell = cell(id);
         chunk[cell + DEADLINE] = deadline;
         chunk[cell + SEQUENCE] = nextSequence++;
+    }
+
+    /** Makes an entry one of those that are due, between two others or NONE. From then on it has no deadline. */
+    void setDue(int id, int before, int after) {
+        long[] chunk = cells[id >>> CHUNK_BITS];
+        int cell = cell(id);
+        chunk[cell + BEFORE] = before;
+        chunk[cell + AFTER] = after;
+        chunk[cell + PLACE] = (long) DUE << Integer.SIZE;
+    }
+
+    int before(int id) {
+        return (int) cells[id >>> CHUNK_BITS][cell(id) + BEFORE];
+    }
+
+    int after(int id) {
+        return (int) cells[id >>> CHUNK_BITS][cell(id) + AFTER];
+    }
+
+    void setBefore(int id, int before) {
+        cells[id >>> CHUNK_BITS][cell(id) + BEFORE] = before;
+    }
+
+    void setAfter(int id, int after) {
+        cells[id >>> CHUNK_BITS][cell(id) + AFTER] = after;
     }
 
     int slot(int id) {

@@ -3,6 +3,7 @@ package io.millrace.poll.internal;
 import static io.millrace.poll.internal.TimerEntries.DUE;
 import static io.millrace.poll.internal.TimerEntries.NONE;
 
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -51,20 +52,29 @@ import org.jspecify.annotations.Nullable;
  * @param <T> the values
  */
 public final class TimerWheel<T> {
-    private static final int MIN_SLOTS = 64;
+    private static final int MIN_BITS = 6;
+    private static final int MIN_SLOTS = 1 << MIN_BITS;
     private static final int MAX_SLOTS = 65_536;
-    /** Positions in {@link IdStacks} and lengths in {@link DueQueue} are ints. */
+    /** Positions in {@link IdStacks} are ints. */
     private static final int MAX_CAPACITY = 1 << 29;
+    /** How many entries are sorted and fired in one go, at most. */
+    private static final int STEP = 4_096;
 
     private final long tickNanos;
     private final long startNanos;
     private final long lastDeadline;
     private final int capacity;
+    private final int step;
     private final int slotBits;
     private final int slotMask;
 
-    private final Level ground;
-    private final @Nullable Level[] levels;
+    private final TimerLevel ground;
+    /** By number: the levels of the wheel, then the parts of the split, then the late ones. Made on first use. */
+    private final @Nullable TimerLevel[] levels;
+
+    private final int levelCount;
+    private final int lateNumber;
+    private @Nullable TimerSplit split;
     private final IdStacks stacks = new IdStacks();
     private final TimerEntries<T> entries;
     private final TimerBatch<T> batch;
@@ -72,8 +82,12 @@ public final class TimerWheel<T> {
 
     /** The latest time that advance was given, from the start. */
     private long lastNanos;
-    /** The current tick: that of lastNanos or, within advance, of the slot that comes up. */
+    /** The current tick: that of lastNanos or, while an advance is under way, of the slot that comes up. */
     private long elapsed;
+    /** Whether the last advance had to stop before it was done. */
+    private boolean behind;
+    /** How many entries advances have touched; one that is touched twice counts twice. */
+    private long work;
 
     /**
      * An empty wheel.
@@ -85,11 +99,11 @@ public final class TimerWheel<T> {
      * @throws IllegalArgumentException if one of them is out of range
      */
     public TimerWheel(long tickNanos, int slots, int capacity, long startNanos) {
-        this(tickNanos, slots, capacity, startNanos, Integer.MAX_VALUE);
+        this(tickNanos, slots, capacity, startNanos, Integer.MAX_VALUE, STEP);
     }
 
-    /** For tests, which cannot use an entry 2³¹ times. */
-    TimerWheel(long tickNanos, int slots, int capacity, long startNanos, int lastGeneration) {
+    /** For tests, which cannot use an entry 2³¹ times, and split small slots too. */
+    TimerWheel(long tickNanos, int slots, int capacity, long startNanos, int lastGeneration, int step) {
         requireInRange("tickNanos", tickNanos, Long.MAX_VALUE, "a tick is a span of time");
         requireInRange("slots", slots, MAX_SLOTS, "what is further away has levels of its own");
         requireInRange("capacity", capacity, MAX_CAPACITY, "entries are numbered by an int");
@@ -97,10 +111,13 @@ public final class TimerWheel<T> {
         this.startNanos = startNanos;
         this.lastDeadline = Long.MAX_VALUE / tickNanos * tickNanos;
         this.capacity = capacity;
+        this.step = step;
         this.slotBits = Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(MIN_SLOTS, slots) - 1);
         this.slotMask = (1 << slotBits) - 1;
-        this.ground = new Level(slotBits, 0);
-        this.levels = new Level[Math.ceilDiv(Long.SIZE - 1, slotBits)];
+        this.ground = new TimerLevel(slotBits, 0);
+        this.levelCount = Math.ceilDiv(Long.SIZE - 1, slotBits);
+        this.lateNumber = levelCount + TimerSplit.maxParts(slotBits);
+        this.levels = new TimerLevel[lateNumber + 1];
         this.levels[0] = ground;
         this.entries = new TimerEntries<>(lastGeneration);
         this.batch = new TimerBatch<>(entries);
@@ -162,7 +179,7 @@ public final class TimerWheel<T> {
         long before = entries.deadline(id);
         long deadline = deadline(nowNanos, delayNanos);
         entries.setDeadline(id, deadline);
-        if (deadline < before) {
+        if (deadline < before || isOfSplit(id, deadline)) {
             unlink(id);
             link(id, deadline);
         }
@@ -176,32 +193,96 @@ public final class TimerWheel<T> {
      * @return how many are due, with those of earlier calls that have not been polled
      */
     public int advance(long nowNanos) {
+        return advance(nowNanos, Long.MAX_VALUE);
+    }
+
+    /**
+     * Makes due what has fired by now, or the first of it: stops when it has touched so many entries, or fewer
+     * than 4,096 more. The next call goes on from there. The order is that of one advance; what is added or moved
+     * between two calls and has fired already takes its place in it, or comes behind the tick that is being fired.
+     *
+     * @param nowNanos the time now
+     * @param budget how many entries it may touch; at least 1
+     * @return how many are due, with those of earlier calls that have not been polled; see {@link #isBehind} for
+     *     whether this is all
+     */
+    public int advance(long nowNanos, long budget) {
         lastNanos = sinceStart(nowNanos);
-        long now = lastNanos / tickNanos;
+        behind = !advanceTo(lastNanos / tickNanos, work + Math.min(budget, Long.MAX_VALUE - work));
+        return due.count();
+    }
+
+    /** Whether it got there before the work has reached its end. */
+    private boolean advanceTo(long now, long end) {
         while (entries.live() > due.count()) {
-            Level next = ground;
-            long first = Long.MAX_VALUE;
-            for (Level level : levels) {
-                long begins = level == null ? NONE : level.firstTick(elapsed);
-                // Of those that begin together the highest: it may have entries for the others.
-                if (level != null && begins != NONE && begins <= first) {
-                    next = level;
-                    first = begins;
+            if (split != null && split.isOpen()) {
+                if (work >= end) {
+                    return false;
+                }
+                goOn(split, end);
+                continue;
+            }
+            TimerLevel next = levels[lateNumber];
+            long first = elapsed;
+            if (next == null || next.isEmpty(0)) {
+                next = ground;
+                first = Long.MAX_VALUE;
+                for (int number = 0; number < levelCount; number++) {
+                    TimerLevel level = levels[number];
+                    long begins = level == null ? NONE : level.firstTick(elapsed);
+                    // Of those that begin together the highest: it may have entries for the others.
+                    if (level != null && begins != NONE && begins <= first) {
+                        next = level;
+                        first = begins;
+                    }
+                }
+                if (first > now) {
+                    break;
                 }
             }
-            if (first > now) {
-                break;
+            if (work >= end) {
+                return false;
             }
             elapsed = first;
             if (next == ground) {
-                fire();
+                fireOrSplit(ground, ground.index(elapsed));
+            } else if (next == levels[lateNumber]) {
+                fireOrSplit(next, 0);
             } else {
-                cascade(next);
+                cascade(next, end);
             }
+        }
+        if (split != null) {
+            split.close();
         }
         elapsed = now;
         assert entries.live() == due.count() || earliestTick() > now : "I2";
-        return due.count();
+        return true;
+    }
+
+    /**
+     * Whether the last {@link #advance(long, long)} had to stop before it had made due all that it should. Then the wait is
+     * 0, and the next call goes on.
+     *
+     * @return whether there is work left
+     */
+    public boolean isBehind() {
+        return behind;
+    }
+
+    /** How many entries all advances have touched. For tests. */
+    long work() {
+        return work;
+    }
+
+    /** The current tick. For tests. */
+    long tick() {
+        return elapsed;
+    }
+
+    /** What is due, in order. For tests. */
+    List<T> due() {
+        return due.values();
     }
 
     /**
@@ -261,7 +342,7 @@ public final class TimerWheel<T> {
         if (entries.live() == due.count()) {
             return Long.MAX_VALUE;
         }
-        return Math.max(0, earliestTick() * tickNanos - sinceStart(nowNanos));
+        return behind ? 0 : Math.max(0, earliestTick() * tickNanos - sinceStart(nowNanos));
     }
 
     /**
@@ -301,7 +382,8 @@ public final class TimerWheel<T> {
 
     private long earliestTick() {
         long earliest = Long.MAX_VALUE;
-        for (Level level : levels) {
+        for (int number = 0; number < levelCount; number++) {
+            TimerLevel level = levels[number];
             if (level != null) {
                 earliest = Math.min(earliest, level.earliestTick(elapsed));
             }
@@ -309,9 +391,18 @@ public final class TimerWheel<T> {
         return earliest;
     }
 
+    /**
+     * Whether a move has to unlink the entry, however late it goes: out of a split, where its place goes by the deadline,
+     * or behind one, as all that comes meanwhile.
+     */
+    private boolean isOfSplit(int id, long deadline) {
+        return entries.slot(id) >>> slotBits >= levelCount
+                || (split != null && split.isOpen() && deadline <= elapsed * tickNanos);
+    }
+
     private T end(int id) {
         if (entries.slot(id) == DUE) {
-            return due.remove(entries.position(id));
+            return due.remove(id);
         }
         unlink(id);
         T value = entries.takeValue(id);
@@ -323,21 +414,44 @@ public final class TimerWheel<T> {
         // Rounded up: the wheel may be late, not early. I1: if it has passed, the current tick, which comes up next.
         long tick = deadline <= 0 ? elapsed : Math.max(elapsed, (deadline - 1) / tickNanos + 1);
         assert deadline <= tick * tickNanos : "early";
+        if (tick == elapsed && split != null && split.isOf(ground)) {
+            // That slot is being split. Whoever adds as fast as it is emptied must not keep it from firing.
+            push(id, lateNumber, late(), 0);
+            return;
+        }
         int number = 0;
         int shift = 0;
         while ((tick >>> shift) - (elapsed >>> shift) > slotMask) {
             number++;
             shift += slotBits;
         }
-        Level level = levels[number];
-        if (level == null) {
-            level = new Level(slotBits, shift);
-            levels[number] = level;
-        }
+        TimerLevel level = level(number, shift);
         int index = level.index(tick);
         assert level == ground || index != level.index(elapsed) : "I3";
         level.lowerBound(index, tick);
-        int top = stacks.push(level.tops[index], id);
+        push(id, number, level, index);
+    }
+
+    private TimerLevel level(int number, int shift) {
+        TimerLevel level = levels[number];
+        if (level == null) {
+            level = new TimerLevel(slotBits, shift);
+            levels[number] = level;
+        }
+        return level;
+    }
+
+    private TimerLevel late() {
+        TimerLevel late = levels[lateNumber];
+        if (late == null) {
+            late = new TimerLevel(MIN_BITS, 0);
+            levels[lateNumber] = late;
+        }
+        return late;
+    }
+
+    private void push(int id, int number, TimerLevel level, int index) {
+        int top = stacks.push(level.top(index), id);
         level.setTop(index, top);
         entries.setPlace(id, number << slotBits | index, top);
     }
@@ -345,9 +459,9 @@ public final class TimerWheel<T> {
     /** Puts the slot's last entry in the place of this one. The slot's bound stays: I2 allows that. */
     private void unlink(int id) {
         int slot = entries.slot(id);
-        Level level = Objects.requireNonNull(levels[slot >>> slotBits]);
+        TimerLevel level = Objects.requireNonNull(levels[slot >>> slotBits]);
         int index = slot & slotMask;
-        int top = level.tops[index];
+        int top = level.top(index);
         int position = entries.position(id);
         if (position != top) {
             int last = stacks.get(top);
@@ -357,89 +471,84 @@ public final class TimerWheel<T> {
         level.setTop(index, stacks.pop(top));
     }
 
-    /** Makes due what the slot of the current tick holds, and links again what was moved out of it. */
-    private void fire() {
-        batch.take(stacks, ground.take(elapsed));
+    /** Fires a slot of the current tick, or begins to split it if it holds too much. */
+    private void fireOrSplit(TimerLevel level, int index) {
+        int depth = stacks.depth(level.top(index), step);
+        if (depth <= step) {
+            fire(level, index, depth);
+            return;
+        }
+        if (split == null) {
+            split = new TimerSplit(slotBits, levelCount);
+        }
+        long time = elapsed * tickNanos;
+        split.begin(level, index, time - tickNanos + 1, time);
+    }
+
+    /** Makes due what a slot of the current tick holds, and links again what was moved out of it. */
+    private void fire(TimerLevel level, int index, int depth) {
+        batch.take(stacks, level.take(index), depth);
         int fired = batch.sort(elapsed * tickNanos);
         due.append(batch, fired);
         // From the end, where the first of them is.
         for (int i = batch.taken() - 1; i >= fired; i--) {
             link(batch.id(i), batch.deadline(i));
         }
+        work += depth;
     }
 
-    private void cascade(Level level) {
-        int top = level.take(elapsed);
-        while (top != IdStacks.EMPTY) {
+    /** The next step of a split: puts entries into the last part, or fires, splits or leaves a slot of it. */
+    private void goOn(TimerSplit split, long end) {
+        if (!split.source().isEmpty(split.sourceIndex())) {
+            spread(split, end);
+            return;
+        }
+        TimerLevel slots = split.slots();
+        int index = slots.firstOccupied();
+        if (index < 0) {
+            split.closeLast();
+            return;
+        }
+        int depth = stacks.depth(slots.top(index), step);
+        if (depth <= step) {
+            fire(slots, index, depth);
+        } else {
+            split.splitFurther(index);
+        }
+    }
+
+    private void spread(TimerSplit split, long end) {
+        TimerLevel source = split.source();
+        TimerLevel slots = split.slots();
+        int number = split.number();
+        levels[number] = slots;
+        long time = elapsed * tickNanos;
+        int top = source.top(split.sourceIndex());
+        long done = work;
+        for (; top != IdStacks.EMPTY && done < end; done++) {
+            int id = stacks.get(top);
+            top = stacks.pop(top);
+            long deadline = entries.deadline(id);
+            if (deadline > time) {
+                link(id, deadline);
+            } else {
+                push(id, number, slots, split.place(deadline, entries.sequence(id)));
+            }
+        }
+        source.setTop(split.sourceIndex(), top);
+        work = done;
+    }
+
+    private void cascade(TimerLevel level, long end) {
+        int index = level.index(elapsed);
+        int top = level.top(index);
+        long done = work;
+        for (; top != IdStacks.EMPTY && done < end; done++) {
             int id = stacks.get(top);
             top = stacks.pop(top);
             link(id, entries.deadline(id));
         }
-    }
-
-    /** A ring of slots, each of 2<sup>shift</sup> ticks. */
-    private static final class Level {
-        private final int shift;
-        private final int mask;
-        /** Of each slot's stack. */
-        private final int[] tops;
-
-        private final SlotBitmap occupied;
-        /** At or before the fire ticks of each occupied slot. None in level 0: there, a slot is a tick. */
-        private final long[] bounds;
-
-        Level(int slotBits, int shift) {
-            this.shift = shift;
-            this.mask = (1 << slotBits) - 1;
-            this.tops = new int[1 << slotBits];
-            this.occupied = new SlotBitmap(1 << slotBits);
-            this.bounds = new long[shift == 0 ? 0 : 1 << slotBits];
-        }
-
-        int index(long tick) {
-            return (int) (tick >>> shift) & mask;
-        }
-
-        /** The first tick of the next occupied slot, or NONE. */
-        long firstTick(long elapsed) {
-            int index = occupied.next(index(elapsed));
-            if (index < 0) {
-                return NONE;
-            }
-            int distance = (index - index(elapsed)) & mask;
-            return ((elapsed >>> shift) + distance) << shift;
-        }
-
-        /** At or before all fire ticks of this level; Long.MAX_VALUE if it is empty. */
-        long earliestTick(long elapsed) {
-            int index = occupied.next(index(elapsed));
-            if (index < 0) {
-                return Long.MAX_VALUE;
-            }
-            return shift == 0 ? firstTick(elapsed) : bounds[index];
-        }
-
-        void lowerBound(int index, long tick) {
-            if (shift > 0 && (tops[index] == IdStacks.EMPTY || tick < bounds[index])) {
-                bounds[index] = tick;
-            }
-        }
-
-        void setTop(int index, int top) {
-            if (top == IdStacks.EMPTY) {
-                occupied.clear(index);
-            } else if (tops[index] == IdStacks.EMPTY) {
-                occupied.set(index);
-            }
-            tops[index] = top;
-        }
-
-        /** The top of the slot that begins now, which is then empty. */
-        int take(long elapsed) {
-            int index = index(elapsed);
-            int top = tops[index];
-            setTop(index, IdStacks.EMPTY);
-            return top;
-        }
+        level.setTop(index, top);
+        work = done;
     }
 }

@@ -320,7 +320,7 @@ class TimerWheelTest {
         @Test
         @DisplayName("mio-23: generations do not wrap: a place is given up instead")
         void aKeyIsNeverIssuedTwice() {
-            TimerWheel<String> shortLived = new TimerWheel<>(TICK, 64, 2, START, 3);
+            TimerWheel<String> shortLived = new TimerWheel<>(TICK, 64, 2, START, 3, 4_096);
             List<Long> keys = new ArrayList<>();
             for (int i = 0; i < 40; i++) {
                 for (long key : keys) {

@@ -1,0 +1,53 @@
+package io.millrace.cli;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+
+/** What went wrong, in one line. Our own messages say all that is needed; with others the kind of failure and what caused it belong to it. */
+final class OneLine {
+    private OneLine() {}
+
+    static String of(Throwable failure) {
+        Throwable shown = unwrap(failure);
+        String text = isMeantForUsers(shown) ? String.valueOf(shown.getMessage()) : shown.toString();
+        Throwable root = root(shown);
+        if (root != shown && root.getMessage() != null && !text.contains(root.getMessage())) {
+            text += ", because of " + root;
+        }
+        return text.strip().replaceAll("\\s*\\R\\s*", "; ");
+    }
+
+    /** Some only carry another from one place to the next. */
+    private static Throwable unwrap(Throwable failure) {
+        Throwable at = failure;
+        while (at instanceof UncheckedIOException
+                || at instanceof CompletionException
+                || at instanceof ExecutionException) {
+            Throwable cause = at.getCause();
+            if (cause == null) {
+                break;
+            }
+            at = cause;
+        }
+        return at;
+    }
+
+    private static boolean isMeantForUsers(Throwable failure) {
+        return failure.getMessage() != null
+                && (failure instanceof UsageException
+                        || failure instanceof ServerFailedException
+                        || failure instanceof IOException
+                        || failure instanceof IllegalArgumentException
+                        || failure instanceof IllegalStateException);
+    }
+
+    private static Throwable root(Throwable failure) {
+        Throwable at = failure;
+        for (Throwable cause = at.getCause(); cause != null && cause != at; cause = at.getCause()) {
+            at = cause;
+        }
+        return at;
+    }
+}

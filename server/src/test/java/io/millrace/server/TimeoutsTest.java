@@ -1,0 +1,224 @@
+package io.millrace.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.millrace.engine.Dispatch;
+import io.millrace.engine.Reactors;
+import io.millrace.poll.Clock;
+import io.millrace.poll.ManualClock;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("Timeouts of connections")
+@Timeout(30)
+class TimeoutsTest {
+    private final ManualClock clock = new ManualClock();
+    private final LinkedBlockingQueue<String> log = new LinkedBlockingQueue<>();
+    private final CompletableFuture<Connection> connected = new CompletableFuture<>();
+
+    private static Reactors loops(String backend, Clock clock) {
+        return Reactors.builder()
+                .reactors(1)
+                .backend(backend)
+                .clock(clock)
+                .withoutWatchdog()
+                .name("test")
+                .open();
+    }
+
+    private static Socket connect(TcpServer server) throws IOException {
+        Socket socket = new Socket();
+        socket.setReceiveBufferSize(64 << 10);
+        socket.connect(server.address());
+        return socket;
+    }
+
+    static Stream<Arguments> modesAndBackends() {
+        return Stream.of(Dispatch.values())
+                .flatMap(mode -> Stream.of("epoll", "poll", "nio").map(backend -> Arguments.of(mode, backend)));
+    }
+
+    private final class Recording implements ConnectionHandler {
+        @Override
+        public void onConnect(Connection connection) {
+            connected.complete(connection);
+        }
+
+        @Override
+        public void onData(Connection connection, ByteBuffer data) {
+            log.add("data " + StandardCharsets.US_ASCII.decode(data));
+        }
+
+        @Override
+        public void onError(@Nullable Connection connection, Throwable failure) {
+            log.add("error " + failure.getMessage());
+        }
+
+        @Override
+        public void onDisconnect(Connection connection) {
+            log.add("disconnect");
+        }
+    }
+
+    private String next() throws InterruptedException {
+        return String.valueOf(log.poll(10, TimeUnit.SECONDS));
+    }
+
+    /** Runs something on the loop, and returns when it was run. */
+    private static void onLoop(Reactors loops, Runnable what) throws Exception {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        loops.execute(() -> {
+            what.run();
+            done.complete(null);
+        });
+        done.get(10, TimeUnit.SECONDS);
+    }
+
+    private static void drained(Reactors loops) throws Exception {
+        onLoop(loops, () -> {});
+        onLoop(loops, () -> {});
+    }
+
+    /** A manual clock that does something when the loop has woken and looks at it: after it has taken the events from the system, and before it runs the alarms that are due. */
+    private final class Interposed implements Clock {
+        private final AtomicReference<@Nullable Runnable> next = new AtomicReference<>();
+
+        @Override
+        public long nanoTime() {
+            if (Thread.currentThread().getName().startsWith("test")) {
+                Runnable hook = next.getAndSet(null);
+                if (hook != null) {
+                    hook.run();
+                }
+            }
+            return clock.nanoTime();
+        }
+
+        @Override
+        public Runnable subscribe(Runnable onJump) {
+            return clock.subscribe(onJump);
+        }
+    }
+
+    /** As if the process were stopped for six seconds, in which something arrives; and woken by something else. */
+    private void pause(Reactors loops, Interposed interposed, Socket socket, String meanwhile) {
+        await().until(() -> loops.dump().contains("sleeps"));
+        interposed.next.set(() -> {
+            write(socket, meanwhile);
+            clock.advance(Duration.ofSeconds(6));
+        });
+        loops.execute(() -> {});
+    }
+
+    @ParameterizedTest
+    @MethodSource("modesAndBackends")
+    @DisplayName("mill-10: a pause of the process does not make a connection idle whose input has arrived")
+    void idleAfterAPause(Dispatch mode, String backend) throws Exception {
+        Interposed interposed = new Interposed();
+        try (Reactors loops = loops(backend, interposed);
+                TcpServer server = TcpServer.builder()
+                        .manager(loops)
+                        .dispatch(mode, 1)
+                        .idleTimeout(Duration.ofSeconds(3))
+                        .start(new Recording());
+                Socket socket = connect(server)) {
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            drained(loops);
+            pause(loops, interposed, socket, "alive");
+            assertThat(next()).isEqualTo("data alive");
+            drained(loops);
+            assertThat(connection.isClosed()).isFalse();
+            clock.advance(Duration.ofSeconds(3));
+            assertThat(next()).contains("idle for 3000 ms");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("modesAndBackends")
+    @DisplayName("mill-11: a pause of the process does not make a frame late whose rest has arrived")
+    void frameAfterAPause(Dispatch mode, String backend) throws Exception {
+        Interposed interposed = new Interposed();
+        try (Reactors loops = loops(backend, interposed);
+                TcpServer server = TcpServer.builder()
+                        .manager(loops)
+                        .dispatch(mode, 1)
+                        .start(Framing.lines(100).within(Duration.ofSeconds(3)).frames(new Recording()));
+                Socket socket = connect(server)) {
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            write(socket, "first\nha");
+            assertThat(next()).isEqualTo("data first");
+            await().until(() -> isKept(connection));
+            drained(loops);
+            pause(loops, interposed, socket, "lf\nthi");
+            assertThat(next()).isEqualTo("data half");
+            await().until(() -> isKept(connection));
+            drained(loops);
+            assertThat(connection.isClosed()).isFalse();
+            clock.advance(Duration.ofSeconds(3));
+            assertThat(next()).contains("took longer than 3000 ms");
+        }
+    }
+
+    private static boolean isKept(Connection connection) {
+        FrameDecoder.Partial partial = ((StreamConnection) connection).partialFrame;
+        return partial != null && partial.isWatched();
+    }
+
+    private static void write(Socket socket, String text) {
+        try {
+            socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("mill-11: the write timeout of a new backlog counts from its own beginning, not from an older one's")
+    void aSecondBacklog(String backend) throws Exception {
+        try (Reactors loops = loops(backend, clock);
+                TcpServer server = TcpServer.builder()
+                        .manager(loops)
+                        .writeTimeout(Duration.ofSeconds(10))
+                        .start(new Recording());
+                Socket socket = connect(server)) {
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            // A first backlog, at 0 s, which is taken within a second.
+            connection.send(ByteBuffer.allocate(8 << 20));
+            await().until(() -> connection.queuedBytes() > 0 && connection.queuedBytes() < 8 << 20);
+            clock.advance(Duration.ofSeconds(1));
+            socket.getInputStream().skipNBytes(8 << 20);
+            await().until(() -> connection.queuedBytes() == 0);
+            drained(loops);
+            // A second one, at 9 s.
+            onLoop(loops, () -> {
+                clock.advance(Duration.ofSeconds(8)); // a long turn: it began at 1 s
+                connection.send(ByteBuffer.allocate(8 << 20));
+            });
+            await().until(() -> connection.queuedBytes() > 0 && connection.queuedBytes() < 8 << 20);
+            for (int second = 10; second < 19; second++) {
+                clock.advance(Duration.ofSeconds(1));
+                drained(loops);
+                assertThat(log).as("at %s s", second).isEmpty();
+            }
+            clock.advance(Duration.ofSeconds(1));
+            assertThat(next()).contains("took nothing for 10000 ms");
+        }
+    }
+}
