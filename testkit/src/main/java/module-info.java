@@ -6,6 +6,7 @@ module io.millrace.testkit {
     requires transitive io.millrace.engine;
     requires transitive io.millrace.net;
     requires transitive io.millrace.poll;
+    requires transitive java.logging;
     requires jdk.management;
     requires transitive org.assertj.core;
     requires static transitive org.jspecify;

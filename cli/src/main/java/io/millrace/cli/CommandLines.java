@@ -84,7 +84,11 @@ final class CommandLines {
                 number("--buffer", "BYTES", "How much is read at once (262144 on the loop, else 8192; redis: 16384)."));
         spec.addOption(number("--max-connections", "N", "More are turned away (no limit)."));
         spec.addOption(number("--max-per-address", "N", "More from one address are turned away (no limit)."));
-        spec.addOption(number("--idle", "SECONDS", "Closes connections that are silent for so long (0: never)."));
+        spec.addOption(
+                number(
+                        "--idle",
+                        "SECONDS",
+                        "Closes connections that are silent for so long (0: never), or take so long for a line or command (60)."));
         spec.addOption(number("--drain", "SECONDS", "How long connections may take to end when the server stops (5)."));
         return serve;
     }

@@ -36,7 +36,7 @@ public final class Main {
     /** Whatever is thrown ends here: a thread that is left must not keep a program that does nothing any more. */
     static int run(String[] args, PrintStream out, PrintStream err) {
         try {
-            return execute(CommandLines.create(), args, out);
+            return execute(CommandLines.create(), args, out, err);
         } catch (ParameterException e) {
             String command = e.getCommandLine().getCommandSpec().qualifiedName();
             return fail(err, reason(e) + "; try " + command + " --help", CANNOT_START);
@@ -84,7 +84,7 @@ public final class Main {
         return String.valueOf(e.getMessage());
     }
 
-    private static int execute(CommandLine millrace, String[] args, PrintStream out)
+    private static int execute(CommandLine millrace, String[] args, PrintStream out, PrintStream err)
             throws UsageException, ServerFailedException, IOException {
         ParseResult parsed = millrace.parseArgs(args);
         ParseResult last = parsed;
@@ -101,7 +101,7 @@ public final class Main {
             return 0;
         }
         switch (chosen.getCommandName()) {
-            case "serve" -> new Serve(Options.of(last)).run(out);
+            case "serve" -> new Serve(Options.of(last)).run(out, err);
             case "bench" ->
                 throw new UsageException(
                         "cannot bench from here: it is a program of the working copy, ./millrace bench");

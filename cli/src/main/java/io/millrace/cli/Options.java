@@ -38,6 +38,7 @@ record Options(
         @Nullable Integer maxPerAddress,
         Duration idle,
         Duration drain) {
+    private static final Duration LONGEST_MESSAGE = Duration.ofSeconds(60);
 
     static Options of(ParseResult parsed) throws UsageException {
         String host = parsed.matchedOptionValue("--host", "127.0.0.1");
@@ -45,13 +46,18 @@ record Options(
         if (address.isUnresolved()) {
             throw new UsageException("cannot resolve the host " + host);
         }
+        Dispatch dispatch = dispatch(parsed.matchedOptionValue("--dispatch", "loop"));
+        Integer workers = number(parsed, "--workers", 1, 1024);
+        if (workers != null && dispatch != Dispatch.POOL) {
+            throw new UsageException("--workers is for --dispatch pool; without that there is no pool");
+        }
         return new Options(
                 parsed.matchedPositionalValue(0, "echo"),
                 address,
                 number(parsed, "--loops", 1, 1024),
                 parsed.matchedOptionValue("--backend", (String) null),
-                dispatch(parsed.matchedOptionValue("--dispatch", "loop")),
-                number(parsed, "--workers", 1, 1024),
+                dispatch,
+                workers,
                 Duration.ofNanos(1000L * number(parsed, "--spin", 0, 0, 1_000_000)),
                 number(parsed, "--buffer", 1, 1 << 24),
                 number(parsed, "--max-connections", 1, Integer.MAX_VALUE),
@@ -80,6 +86,11 @@ record Options(
             case "virtual" -> Dispatch.VIRTUAL;
             default -> throw new UsageException("--dispatch must be loop, pool or virtual, not " + mode);
         };
+    }
+
+    /** How long a client may take for one message. Who may not be silent for long may not dawdle either: a byte now and then is no silence. */
+    Duration messageLimit() {
+        return idle.isZero() || idle.compareTo(LONGEST_MESSAGE) > 0 ? LONGEST_MESSAGE : idle;
     }
 
     /** The loops that were asked for. */

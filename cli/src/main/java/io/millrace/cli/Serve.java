@@ -3,6 +3,7 @@ package io.millrace.cli;
 import io.millrace.engine.Reactors;
 import io.millrace.engine.ReadinessDescriptor;
 import io.millrace.net.SignalSource;
+import io.millrace.poll.BackendReport;
 import io.millrace.server.ServerContext;
 import io.millrace.server.ShutdownResult;
 import io.millrace.server.TcpServer;
@@ -44,14 +45,14 @@ final class Serve {
         this.options = options;
     }
 
-    void run(PrintStream out) throws UsageException, ServerFailedException, IOException {
+    void run(PrintStream out, PrintStream err) throws UsageException, ServerFailedException, IOException {
         Service service = Service.named(options.service());
         Reactors reactors = options.open(service.loops());
         try (SignalSource signals = SignalSource.of("INT", "TERM")) {
             watch(reactors.register(signals), signals);
             TcpServer.Builder builder = options.server(reactors, service.buffer());
             service.configure(builder);
-            TcpServer server = builder.start(service.handler(reactors, context::join));
+            TcpServer server = builder.start(service.handler(reactors, context::join, options.messageLimit()));
             context.complete(server.context());
             var ignored = reactors.termination().whenComplete((ended, failure) -> {
                 if (failure != null) {
@@ -59,9 +60,19 @@ final class Serve {
                 }
             });
             out.println(listening(server));
+            tellWhatIsMissing(reactors.report(), err);
             serve(server, out);
         } finally {
             end(reactors);
+        }
+    }
+
+    /** A backend that nobody asked for, because better ones cannot open: who expects epoll should not find out by measuring. */
+    private static void tellWhatIsMissing(BackendReport report, PrintStream err) {
+        if (!report.passedOver().isEmpty()) {
+            BackendReport.PassedOver best = report.passedOver().getFirst();
+            err.println("millrace: using " + report.chosen() + ", not " + best.name() + ": " + best.reason() + ". "
+                    + best.remedy());
         }
     }
 

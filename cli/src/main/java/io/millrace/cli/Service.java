@@ -6,6 +6,7 @@ import io.millrace.engine.Reactors;
 import io.millrace.server.ConnectionHandler;
 import io.millrace.server.ServerContext;
 import io.millrace.server.TcpServer;
+import java.time.Duration;
 import java.util.function.Supplier;
 
 /** A server that people can start. */
@@ -28,13 +29,14 @@ interface Service {
      *
      * @param on its loops
      * @param context its connections; there once the server has started, so not before the first call of the handler
+     * @param messageLimit how long a client may take for one message, where there are such
      */
-    ConnectionHandler handler(Reactors on, Supplier<ServerContext> context);
+    ConnectionHandler handler(Reactors on, Supplier<ServerContext> context, Duration messageLimit);
 
     /** By name. */
     static Service named(String name) throws UsageException {
         return switch (name) {
-            case "echo" -> (on, context) -> (connection, data) -> connection.send(data);
+            case "echo" -> (on, context, messageLimit) -> (connection, data) -> connection.send(data);
             case "chat" -> new Chat();
             case "redis" -> new Redis();
             default -> throw new UsageException("cannot serve " + name + "; there are echo, chat and redis");
@@ -49,8 +51,8 @@ interface Service {
         }
 
         @Override
-        public ConnectionHandler handler(Reactors on, Supplier<ServerContext> context) {
-            return ChatRoom.create(context);
+        public ConnectionHandler handler(Reactors on, Supplier<ServerContext> context, Duration messageLimit) {
+            return ChatRoom.create(context, messageLimit);
         }
     }
 
@@ -75,8 +77,8 @@ interface Service {
         }
 
         @Override
-        public ConnectionHandler handler(Reactors on, Supplier<ServerContext> context) {
-            return new RedisHandler(on, context);
+        public ConnectionHandler handler(Reactors on, Supplier<ServerContext> context, Duration messageLimit) {
+            return new RedisHandler(on, context, messageLimit);
         }
     }
 }

@@ -47,19 +47,13 @@ public final class Cli implements AutoCloseable {
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")); // it lives for seconds
         command.addAll(options);
         String modules = System.getProperty("jdk.module.path");
+        if (options.stream().noneMatch(option -> option.startsWith("--illegal-native-access="))) {
+            command.add("--enable-native-access=" + (modules == null ? "ALL-UNNAMED" : "io.millrace.sys"));
+        }
         if (modules == null) {
-            command.addAll(List.of(
-                    "--enable-native-access=ALL-UNNAMED",
-                    "-cp",
-                    System.getProperty("java.class.path"),
-                    Main.class.getName()));
+            command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
         } else {
-            command.addAll(List.of(
-                    "--enable-native-access=io.millrace.sys",
-                    "-p",
-                    modules,
-                    "-m",
-                    "io.millrace.cli/" + Main.class.getName()));
+            command.addAll(List.of("-p", modules, "-m", "io.millrace.cli/" + Main.class.getName()));
         }
         command.addAll(List.of(args));
         return new Cli(new ProcessBuilder(command).start());

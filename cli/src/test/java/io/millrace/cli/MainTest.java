@@ -49,6 +49,8 @@ class MainTest {
         serve --port -1       | --port must be from 0 to 65535, not -1
         serve --loops 0       | --loops must be from 1 to 1024, not 0
         serve --buffer 0      | --buffer must be from 1 to 16777216, not 0
+        serve --workers 4     | --workers is for --dispatch pool; without that there is no pool
+        serve --workers 4 --dispatch virtual | --workers is for --dispatch pool; without that there is no pool
         serve --dispatch here | --dispatch must be loop, pool or virtual, not here
         serve --host no.such.host.invalid | cannot resolve the host no.such.host.invalid
         """)

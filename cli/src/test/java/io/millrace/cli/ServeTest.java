@@ -13,8 +13,11 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -113,6 +116,31 @@ class ServeTest {
     }
 
     @ParameterizedTest
+    @CsvSource({"redis,'*1\r\n$60000\r\n'", "redis,SET", "chat,name"})
+    @DisplayName("mill-8: who sends a byte now and then of what never ends is cut off, though it is never idle")
+    void slowLoris(String service, String beginning) throws Exception {
+        try (Cli cli = Cli.serve(service, "--idle", "1");
+                Socket socket = Cli.connect(cli.port())) {
+            socket.setSoTimeout(100);
+            socket.getOutputStream().write(beginning.getBytes(UTF_8));
+            await().atMost(Duration.ofSeconds(50)).until(() -> {
+                socket.getOutputStream().write('x');
+                return isCutOff(socket);
+            });
+        }
+    }
+
+    private static boolean isCutOff(Socket socket) throws IOException {
+        try {
+            return socket.getInputStream().read() < 0;
+        } catch (SocketTimeoutException e) {
+            return false;
+        } catch (SocketException e) {
+            return true;
+        }
+    }
+
+    @ParameterizedTest
     @ValueSource(ints = {10, 12, 14, 16, 18, 20})
     @DisplayName("mr-12: with too few descriptors it ends, and says why in one line; it is not there by half")
     @DisabledOnOs(OS.WINDOWS)
@@ -161,7 +189,7 @@ class ServeTest {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         Thread.ofVirtual().start(() -> {
             try {
-                serve.run(new PrintStream(out, true, UTF_8));
+                serve.run(new PrintStream(out, true, UTF_8), System.err);
                 end.complete(new AssertionError("it returned"));
             } catch (Throwable e) {
                 end.complete(e);
@@ -172,6 +200,38 @@ class ServeTest {
         serve.failed(new IllegalStateException("a loop ended"));
 
         assertThat(end.get()).isInstanceOf(ServerFailedException.class).hasMessage("the server failed: a loop ended");
+    }
+
+    @Test
+    @DisplayName("mr-5: where native calls are refused it serves with NIO, and says why and what to do")
+    @EnabledOnOs(OS.LINUX)
+    void nativeAccessDenied() throws Exception {
+        try (Cli cli = Cli.startWith("", List.of("--illegal-native-access=deny"), "serve", "--port", "0")) {
+            Matcher line = cli.listening();
+            assertThat(line.group(3)).isEqualTo("nio");
+            echo(Integer.parseInt(line.group(1)), "hello");
+            cli.signal("TERM");
+            assertThat(cli.exit()).isZero();
+            assertThat(cli.errors().lines())
+                    .singleElement()
+                    .asString()
+                    .startsWith("millrace: using nio, not epoll: native access is denied")
+                    .contains("--enable-native-access=");
+        }
+    }
+
+    @Test
+    @DisplayName("mr-5: without the flag JDK 25 warns, and epoll works, as the README says")
+    @EnabledOnOs(OS.LINUX)
+    void nativeAccessNotMentioned() throws Exception {
+        try (Cli cli = Cli.startWith("", List.of("--illegal-native-access=warn"), "serve", "--port", "0")) {
+            assertThat(cli.listening().group(3)).isEqualTo("epoll");
+            cli.signal("TERM");
+            assertThat(cli.exit()).isZero();
+            assertThat(cli.errors().lines().filter(text -> !text.isBlank()))
+                    .hasSize(4)
+                    .allMatch(text -> text.startsWith("WARNING: "));
+        }
     }
 
     @Test

@@ -6,19 +6,56 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Found by the service loader: epoll with places where a test can do what another thread might do at just that moment. So races
+ * Found by the service loader: each backend with places where a test can do what another thread might do at just that moment. So races
  * become tests that fail every time.
  */
-public final class HookedProvider extends EpollProvider {
-    static final String NAME = "hooked";
+public abstract class HookedProvider extends FrontProvider {
+    /** In front of epoll. */
+    public static final class Epoll extends HookedProvider {
+        /** For the service loader. */
+        public Epoll() {
+            super("epoll");
+        }
+    }
+
+    /** In front of poll(2). */
+    public static final class Poll extends HookedProvider {
+        /** For the service loader. */
+        public Poll() {
+            super("poll");
+        }
+    }
+
+    /** In front of NIO. */
+    public static final class Nio extends HookedProvider {
+        /** For the service loader. */
+        public Nio() {
+            super("nio");
+        }
+    }
+
+    /** In front of kqueue. */
+    public static final class Kqueue extends HookedProvider {
+        /** For the service loader. */
+        public Kqueue() {
+            super("kqueue");
+        }
+    }
 
     private static @Nullable Runnable beforeSleep;
     private static @Nullable Runnable afterEvents;
     private static @Nullable Runnable afterModify;
 
-    /** For the service loader. */
-    public HookedProvider() {
-        super(NAME);
+    private final String behind;
+
+    private HookedProvider(String behind) {
+        super(nameFor(behind), behind);
+        this.behind = behind;
+    }
+
+    /** The name of the backend that stands in front of this one. */
+    static String nameFor(String backend) {
+        return "hooked-" + backend;
     }
 
     /** Runs once, when the poll has decided to sleep and before it does. */
@@ -37,8 +74,8 @@ public final class HookedProvider extends EpollProvider {
     }
 
     @Override
-    Selector inFrontOf(Selector epoll) {
-        return new DelegatingSelector(NAME, epoll) {
+    Selector inFrontOf(Selector real) {
+        return new DelegatingSelector(nameFor(behind), real) {
             @Override
             public void modify(Handle handle, long key, int interest, int trigger) throws IOException {
                 super.modify(handle, key, interest, trigger);

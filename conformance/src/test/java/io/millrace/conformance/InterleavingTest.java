@@ -1,166 +1,50 @@
 package io.millrace.conformance;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import io.millrace.net.Pipe;
-import io.millrace.poll.Event;
-import io.millrace.poll.Interest;
-import io.millrace.poll.Readiness;
-import io.millrace.poll.Registration;
-import io.millrace.poll.Trigger;
-import io.millrace.testkit.Background;
-import io.millrace.testkit.Bytes;
-import io.millrace.testkit.PollContract;
-import io.millrace.testkit.SocketPair;
-import io.millrace.testkit.TestedBackend;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
-/** What another thread does between the kernel's answer and the poll's look at it, or between the decision to sleep and the sleep. */
-@EnabledOnOs(OS.LINUX)
 @DisplayName("Interleavings of control and poll")
-class InterleavingTest extends PollContract {
-    private static final long OLD = 1;
-    private static final long NEW = 2;
-
-    InterleavingTest() {
-        super(TestedBackend.named(HookedProvider.NAME));
-    }
-
-    /** A socket with a byte to read, registered for it by LEVEL. */
-    private SocketPair readable() {
-        SocketPair pair = socketPair();
-        poll.register(pair.left(), OLD, Interest.READABLE, Trigger.LEVEL);
-        Bytes.write(pair.right(), 1);
-        awaitReadiness(OLD, Readiness.READABLE);
-        return pair;
-    }
-
-    @Test
-    @DisplayName("mio-4, mio-7: a LEVEL socket whose interest changes under an event stays LEVEL")
-    void aStaleEventDoesNotChangeTheTrigger() {
-        SocketPair pair = readable();
-        HookedProvider.afterEvents(() -> poll.reregister(pair.left(), NEW, Interest.WRITABLE, Trigger.LEVEL));
-
-        for (int i = 0; i < 5; i++) {
-            assertThat(poll(Duration.ofSeconds(1))).as("poll " + i).containsExactly(new Event(NEW, Readiness.WRITABLE));
+class InterleavingTest {
+    @Nested
+    @EnabledOnOs(OS.LINUX)
+    @DisplayName("on epoll")
+    class Epoll extends InterleavingSuite {
+        Epoll() {
+            super("epoll");
         }
     }
 
-    @Test
-    @DisplayName("mio-9: an event of the old interest is not reported under the new one")
-    void aStaleEventIsMasked() {
-        SocketPair pair = readable();
-        Bytes.fill(pair.left());
-        HookedProvider.afterEvents(() -> poll.reregister(pair.left(), NEW, Interest.WRITABLE, Trigger.LEVEL));
-
-        assertThat(pollNow()).isEmpty();
+    @Nested
+    @DisplayName("on poll(2)")
+    class Poll extends InterleavingSuite {
+        Poll() {
+            super("poll");
+        }
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = Trigger.class,
-            names = {"EDGE", "ONESHOT"})
-    @DisplayName("mio-8, mio-26: an event that comes before reregister has returned is reported, under the new terms")
-    void anEventInTheMidstOfReregister(Trigger trigger) {
-        SocketPair pair = socketPair();
-        poll.register(pair.left(), OLD, Interest.NONE, trigger);
-        List<Event> seen = new ArrayList<>();
-        HookedProvider.afterModify(() -> seen.addAll(poll(Duration.ofSeconds(1))));
-
-        poll.reregister(pair.left(), NEW, Interest.WRITABLE, trigger);
-
-        assertThat(seen).containsExactly(new Event(NEW, Readiness.WRITABLE));
+    @Nested
+    @DisplayName("on NIO")
+    class Nio extends InterleavingSuite {
+        Nio() {
+            super("nio");
+        }
     }
 
-    @Test
-    @DisplayName("mio-10: a source deregistered after the kernel reported it is not reported")
-    void deregisteredUnderAnEvent() {
-        SocketPair pair = readable();
-        HookedProvider.afterEvents(() -> poll.deregister(pair.left()));
+    @Nested
+    @DisplayName("on kqueue, over an emulation")
+    class Kqueue extends InterleavingSuite {
+        Kqueue() {
+            super("kqueue");
+        }
 
-        assertThat(pollNow()).isEmpty();
-    }
-
-    @Test
-    @DisplayName("mio-11: a source closed after the kernel reported it is not reported, nor is the slot's next owner")
-    void closedUnderAnEvent() {
-        SocketPair pair = readable();
-        SocketPair other = socketPair();
-        HookedProvider.afterEvents(() -> {
-            pair.left().close();
-            poll.register(other.left(), NEW, Interest.READABLE, Trigger.LEVEL);
-        });
-
-        assertThat(pollNow()).isEmpty();
-        Bytes.write(other.right(), 1);
-        awaitReadiness(NEW, Readiness.READABLE);
-    }
-
-    @Test
-    @DisplayName("mio-10: a pipe's number that is used again after the kernel reported it gets no stale event")
-    void reusedUnderAnEvent() {
-        Pipe first = pipe();
-        Bytes.write(first.sink(), 1);
-        poll.register(first.source(), OLD, Interest.READABLE, Trigger.EDGE);
-        HookedProvider.afterEvents(() -> {
-            first.source().close();
-            poll.register(pipe().source(), NEW, Interest.READABLE, Trigger.EDGE);
-        });
-
-        assertThat(pollNow()).isEmpty();
-    }
-
-    @Test
-    @DisplayName("mio-15: readiness that is set when the poll has decided to sleep wakes it")
-    void setBeforeTheSleep() {
-        Registration source = new Registration();
-        poll.register(source, OLD, Interest.READABLE, Trigger.EDGE);
-        HookedProvider.beforeSleep(() -> source.setReadiness(Readiness.READABLE));
-
-        assertThat(pollOnAnotherThread()).containsExactly(new Event(OLD, Readiness.READABLE));
-        assertThat(poll.wakes()).isEqualTo(1);
-    }
-
-    @Test
-    @DisplayName("mio-26: a control call when the poll has decided to sleep reaches it")
-    void registeredBeforeTheSleep() {
-        Registration source = new Registration();
-        source.setReadiness(Readiness.READABLE);
-        HookedProvider.beforeSleep(() -> poll.register(source, OLD, Interest.READABLE, Trigger.EDGE));
-
-        assertThat(pollOnAnotherThread()).containsExactly(new Event(OLD, Readiness.READABLE));
-    }
-
-    @Test
-    @DisplayName("tip-5: a wake when the poll has decided to sleep ends it")
-    void wokenBeforeTheSleep() {
-        HookedProvider.beforeSleep(() -> poll.wake());
-
-        assertThat(pollOnAnotherThread()).isEmpty();
-    }
-
-    @Test
-    @DisplayName("mio-28: a wake-up for nothing does not end the poll")
-    void wokenForNothing() {
-        Registration source = new Registration();
-        poll.register(source, OLD, Interest.READABLE, Trigger.EDGE);
-        long start = System.nanoTime();
-        HookedProvider.beforeSleep(() -> source.setReadiness(Readiness.WRITABLE));
-
-        assertThat(poll(Duration.ofMillis(50))).isEmpty();
-        assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(50_000_000);
-    }
-
-    /** A lost wake-up would hang the test's own thread. */
-    private List<Event> pollOnAnotherThread() {
-        return Background.call(() -> poll(null)).result();
+        @BeforeAll
+        static void installTheEmulation() {
+            Assumptions.assumeTrue(
+                    KqueueShim.install(), () -> KqueueShim.built().reason());
+        }
     }
 }

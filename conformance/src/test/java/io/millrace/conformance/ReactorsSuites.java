@@ -6,6 +6,7 @@ import io.millrace.engine.ReadinessEventManager;
 import io.millrace.net.Net;
 import io.millrace.poll.Clock;
 import io.millrace.testkit.AlarmContract;
+import io.millrace.testkit.BoundaryContract;
 import io.millrace.testkit.CompletionEventManagerContract;
 import io.millrace.testkit.EndingContract;
 import io.millrace.testkit.EventManagerContract;
@@ -143,6 +144,24 @@ abstract class ReactorsSuites {
         @Override
         protected Net net() {
             return tested.net();
+        }
+    }
+
+    @Nested
+    class Boundaries extends BoundaryContract {
+        @Override
+        protected EventManager open() {
+            return tested.open();
+        }
+
+        @Override
+        protected Net net() {
+            return tested.net();
+        }
+
+        @Override
+        protected boolean reports() {
+            return true;
         }
     }
 }

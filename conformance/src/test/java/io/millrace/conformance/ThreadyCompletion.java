@@ -156,7 +156,7 @@ final class ThreadyCompletion extends IoThread.Served implements CompletionDescr
             }
         } catch (IOException e) {
             endRead(reading, new ReadResult.Failed(e));
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             endRead(reading, new ReadResult.Failed(new IOException("the allocator threw", e)));
         }
     }

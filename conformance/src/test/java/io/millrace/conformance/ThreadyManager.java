@@ -150,7 +150,7 @@ final class ThreadyManager implements ReadinessEventManager, CompletionEventMana
         SERVING.set(this);
         try {
             work.run();
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             LOG.log(System.Logger.Level.INFO, "a callback threw", e);
         } finally {
             SERVING.set(before);
@@ -343,7 +343,7 @@ final class ThreadyManager implements ReadinessEventManager, CompletionEventMana
             if (job.isAlarm) {
                 try {
                     job.body.alarm(false);
-                } catch (RuntimeException | Error e) {
+                } catch (Throwable e) {
                     LOG.log(System.Logger.Level.INFO, "a cancelled alarm threw", e);
                 }
             }

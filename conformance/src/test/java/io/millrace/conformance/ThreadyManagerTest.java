@@ -5,6 +5,7 @@ import io.millrace.engine.EventManager;
 import io.millrace.engine.ReadinessEventManager;
 import io.millrace.poll.Clock;
 import io.millrace.testkit.AlarmContract;
+import io.millrace.testkit.BoundaryContract;
 import io.millrace.testkit.CompletionEventManagerContract;
 import io.millrace.testkit.EndingContract;
 import io.millrace.testkit.EventManagerContract;
@@ -87,6 +88,14 @@ class ThreadyManagerTest {
     class LastTurn extends LastTurnContract {
         @Override
         protected ReadinessEventManager open() {
+            return new ThreadyManager(Clock.system(), InstantSource.system());
+        }
+    }
+
+    @Nested
+    class Boundaries extends BoundaryContract {
+        @Override
+        protected EventManager open() {
             return new ThreadyManager(Clock.system(), InstantSource.system());
         }
     }

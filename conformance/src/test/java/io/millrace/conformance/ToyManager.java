@@ -176,7 +176,7 @@ final class ToyManager implements EventManager {
     private static void call(Item item, boolean fired) {
         try {
             item.body.alarm(fired);
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             LOG.log(System.Logger.Level.INFO, "a callback threw", e);
         }
     }

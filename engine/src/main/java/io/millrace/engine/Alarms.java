@@ -19,9 +19,9 @@ final class Alarms {
     private static final int CAPACITY = 1 << 29;
     static final long NONE = Long.MAX_VALUE;
     /** How many alarms of a wheel a turn touches at most, to find out which are due and in which order: about a millisecond of work. */
-    private static final int WORK = 8_192;
+    private static final int WORK = 4_096;
     /** How many alarms of a wheel a turn puts into the queue at most. */
-    static final int TAKEN = 8_192;
+    static final int TAKEN = 4_096;
 
     private final long tickNanos;
     private final TimerWheel<Alarm> exact;

@@ -313,11 +313,11 @@ final class StreamCarrier implements StreamTransport, Owner, Distant, Runnable {
 
     @Override
     public void cutOff() {
-        closeOutput();
         try {
+            stream.shutdownOutput();
             stream.shutdownInput();
-        } catch (IOException e) {
-            // It is broken or closed already, so the peer knows.
+        } catch (IOException | IllegalStateException e) {
+            // It is broken or closed already, so the peer knows; or it is being connected, and there is no peer yet.
         }
     }
 

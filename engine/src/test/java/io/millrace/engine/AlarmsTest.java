@@ -102,4 +102,75 @@ class AlarmsTest {
         }
         assertThat(wakeUps).hasSize(greedy);
     }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, 10 * MS})
+    @DisplayName("end-5: a million in one tick come in slices, turn after turn, in the order of their deadlines")
+    void aMillionInOneTick(long slack) {
+        int million = 1_000_000;
+        Random random = new Random(42);
+        for (int i = 0; i < million; i++) {
+            add(10 * MS - random.nextInt((int) MS), slack);
+        }
+        RunQueue queue = new RunQueue(1 << 20);
+        ReactorMetrics metrics = new ReactorMetrics();
+        List<Alarm> fired = new ArrayList<>();
+        long now = 20 * MS;
+        for (int turns = 0; !alarms.isEmpty(); turns++) {
+            assertThat(turns).as("turns").isLessThan(3 * million / Alarms.TAKEN);
+            assertThat(alarms.nanosUntilNext(now)).isZero();
+            int before = fired.size();
+            alarms.expire(now, queue, metrics);
+            queue.deliver(item -> fired.add((Alarm) item));
+            assertThat(fired.size() - before).isLessThanOrEqualTo(Alarms.TAKEN);
+        }
+        assertThat(alarms.nanosUntilNext(now)).isEqualTo(Alarms.NONE);
+        assertThat(fired).hasSize(million).isSortedAccordingTo((a, b) -> Long.compare(a.deadline, b.deadline));
+        reactor.finish(List.of());
+    }
+
+    @Test
+    @DisplayName(
+            "end-5: one that is due when it comes does not overtake those that were due before it and wait for their turn")
+    void anOverdueAlarmKeepsItsPlace() {
+        int many = 20_000;
+        for (int i = 0; i < many; i++) {
+            add(10 * MS, 0);
+        }
+        RunQueue queue = new RunQueue(1 << 20);
+        ReactorMetrics metrics = new ReactorMetrics();
+        List<Alarm> fired = new ArrayList<>();
+        alarms.expire(15 * MS, queue, metrics);
+        Alarm overdue = new Alarm(reactor, 12 * MS, 0, 0, told -> {}, Priority.NORMAL);
+        alarms.add(overdue, 15 * MS);
+        Alarm cancelled = new Alarm(reactor, 11 * MS, 0, 0, told -> {}, Priority.NORMAL);
+        alarms.add(cancelled, 15 * MS);
+        for (int i = 0; i < 1_000; i++) {
+            add(13 * MS, 0);
+        }
+        alarms.expire(15 * MS, queue, metrics);
+        assertThat(cancelled.tryCancel()).isEqualTo(CancelResult.CANCELLED);
+        alarms.remove(cancelled);
+        while (!alarms.isEmpty()) {
+            assertThat(alarms.nanosUntilNext(15 * MS)).isZero();
+            alarms.expire(15 * MS, queue, metrics);
+        }
+        queue.deliver(item -> fired.add((Alarm) item));
+        assertThat(fired).hasSize(many + 1_001).doesNotContain(cancelled);
+        assertThat(fired.indexOf(overdue)).isEqualTo(many);
+        reactor.finish(List.of());
+    }
+
+    @Test
+    @DisplayName("end-5: taking all of a million takes time in proportion")
+    void takeAll() {
+        for (int i = 0; i < 1_000_000; i++) {
+            add((10 + i % 1_000) * MS, i % 2 == 0 ? 0 : 20 * MS);
+        }
+        assertThat(alarms.takeAll())
+                .hasSize(1_000_000)
+                .isSortedAccordingTo((a, b) -> Long.compare(a.deadline, b.deadline));
+        assertThat(alarms.isEmpty()).isTrue();
+        reactor.finish(List.of());
+    }
 }

@@ -2,6 +2,7 @@ package io.millrace.net;
 
 import io.millrace.poll.BackendReport;
 import io.millrace.poll.Poll;
+import io.millrace.poll.internal.LoopAccess;
 import io.millrace.sys.Backends;
 import io.millrace.sys.SelectorProvider;
 import java.io.IOException;
@@ -96,7 +97,7 @@ public final class Net {
      * @return the one that fits its backend
      */
     public static Net of(Poll poll) {
-        return ofBackend(poll.backend());
+        return LoopAccess.get().takesChannels(poll) ? NIO : NATIVE;
     }
 
     private static Net ofBackend(String name) {

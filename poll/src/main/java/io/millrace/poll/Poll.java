@@ -6,6 +6,7 @@ import io.millrace.poll.internal.LoopAccess;
 import io.millrace.poll.internal.TimerWheel;
 import io.millrace.sys.Backends;
 import io.millrace.sys.Bits;
+import io.millrace.sys.Family;
 import io.millrace.sys.Key;
 import io.millrace.sys.Selector;
 import java.io.IOException;
@@ -249,8 +250,7 @@ public final class Poll implements AutoCloseable {
         long left = timeoutNanos;
         for (; ; ) {
             pass(events, left, null);
-            if (!events.isEmpty() || wakeRequested) {
-                wakeRequested = false;
+            if (takeWakeRequest() || !events.isEmpty()) {
                 return events.size();
             }
             registry.requireOpen("poll");
@@ -261,6 +261,18 @@ public final class Poll implements AutoCloseable {
                 return 0;
             }
         }
+    }
+
+    /**
+     * Read before it is reset, also if there are events to return anyway: the read is what makes visible whatever the waker did before its wake. A
+     * reset alone would swallow the wake, and its data with it.
+     */
+    private boolean takeWakeRequest() {
+        boolean requested = wakeRequested;
+        if (requested) {
+            wakeRequested = false;
+        }
+        return requested;
     }
 
     /** Steps 1 to 6. */
@@ -619,9 +631,7 @@ public final class Poll implements AutoCloseable {
             try {
                 events.clear(poll);
                 poll.pass(events, timeoutNanos, work);
-                if (poll.wakeRequested) {
-                    poll.wakeRequested = false;
-                }
+                poll.takeWakeRequest();
                 return events.size();
             } catch (IOException e) {
                 throw new UncheckedIOException("cannot wait on " + poll.selector, e);
@@ -664,6 +674,11 @@ public final class Poll implements AutoCloseable {
         @Override
         public void owners(Poll poll, Consumer<Object> each) {
             poll.registry.owners(each);
+        }
+
+        @Override
+        public boolean takesChannels(Poll poll) {
+            return poll.selector.family() == Family.CHANNEL;
         }
 
         @Override

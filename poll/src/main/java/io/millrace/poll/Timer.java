@@ -27,7 +27,7 @@ public final class Timer<T> implements Source, AutoCloseable {
     private static final int DEFAULT_SLOTS = 256;
     private static final int DEFAULT_CAPACITY = 65_536;
     /** How many timeouts a pass of the poll touches at most: about a millisecond of work. */
-    static final int STEP = 8_192;
+    static final int STEP = 4_096;
 
     private final Clock clock;
     private final TimerWheel<T> wheel;

@@ -64,6 +64,28 @@ class DelayForgottenTest {
         awaitCollection(nodes);
     }
 
+    @Test
+    @DisplayName("mio-10: an open poll does not hold on to the node of a registration that was deregistered or closed")
+    void withoutADelay() {
+        for (Trigger trigger : Trigger.values()) {
+            List<WeakReference<SoftNode>> nodes = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                Registration registration = new Registration();
+                poll.register(registration, i, Interest.READABLE, trigger);
+                registration.setReadiness(Readiness.READABLE);
+                poll.poll(events, Duration.ZERO);
+                if (i % 2 == 0) {
+                    poll.deregister(registration);
+                } else {
+                    registration.close();
+                }
+                nodes.add(new WeakReference<>(registration.node));
+            }
+            poll.poll(events, Duration.ZERO);
+            awaitCollection(nodes);
+        }
+    }
+
     private void assertForgotten(Consumer<Registration> end) {
         List<WeakReference<SoftNode>> nodes = new ArrayList<>();
         delayAndEnd(nodes, end);

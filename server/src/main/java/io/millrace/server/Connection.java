@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A connection of a {@link TcpServer} or a {@link TcpClient}.
  *
- * <p><b>Sending.</b> Bytes go out in the order of the calls. {@code send} takes them before it returns, on every thread and in every callback: afterwards the buffer is the caller's again. Small
+ * <p><b>Sending.</b> Bytes go out in the order of the calls: a call that begins after another has returned, on whatever threads, comes behind it. {@code send} takes them before it returns, on every thread and in every callback: afterwards the buffer is the caller's again. Small
  * pieces that a connection's own callback sends on its loop are gathered, and handed to the system once, when the callback returns; a larger piece goes to the system at once. What is
  * sent elsewhere goes out at the end of the loop's turn. What the system does not take waits in the connection's queue. A write that fails ends the connection after the callback
  * that made it.

@@ -143,7 +143,7 @@ abstract class SendGate {
         }
     }
 
-    /** Whether no send is announced. To be asked after a flag went up. */
+    /** Whether no send is announced. For an end, to be asked after a flag went up. */
     final boolean isQuiet() {
         return sends((long) WORD.getVolatile(this)) == 0;
     }

@@ -27,7 +27,7 @@ public interface ServerContext {
 
     /**
      * Sends the same bytes to several connections. They are copied once, and shared; while they wait they count for each connection that holds them. One that cannot take them does not keep the others from it.
-     * What one thread sends to a connection, by this or by {@code send}, arrives in that order.
+     * A call that begins after another has returned, on whatever threads, arrives behind it; also if either is a {@code send}.
      *
      * @param to connections of this server or client
      * @param data from its position to its limit; as for {@link Connection#send}, its position is its limit afterwards, unless nobody took them

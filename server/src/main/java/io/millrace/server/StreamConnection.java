@@ -357,13 +357,16 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         return sendsHere() ? sendHere(data, false) : handOver(data);
     }
 
-    /** Whether what the calling thread sends need not be handed over to the loop. */
+    /**
+     * Whether what the calling thread sends need not be handed over to the loop. What another thread has handed over goes first: its send may have returned before this one was called, and whoever
+     * orders the two by a lock wants them in that order.
+     */
     boolean sendsHere() {
-        return loop.inLoop() && (onLoop || inCallback);
+        return loop.inLoop() && (onLoop || inCallback) && isQuiet();
     }
 
     /**
-     * On the loop: the hot path. The output is ours if as much is in it as we have put there: nobody else's callback runs inside of ours but the last of a connection that ends, which
+     * Where {@link #sendsHere}: the hot path. The output is ours if as much is in it as we have put there: nobody else's callback runs inside of ours but the last of a connection that ends, which
      * has nothing to send; and if one did it would find the output taken.
      *
      * @param owned whether the bytes never change
@@ -539,31 +542,34 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         return openAndSend(file, position, count);
     }
 
-    /** A file is announced before it is opened. */
+    /** A file is announced before it is opened. A small one is sent as bytes. */
     private SendResult openAndSend(Path file, long position, long count) throws IOException {
+        boolean here = sendsHere();
         if (!admits(0)) {
             return SendResult.CLOSED;
         }
         FileRegion region = null;
+        ByteBuffer small = null;
+        SendResult result = SendResult.CLOSED;
         boolean handedOn = false;
         try {
-            region = FileRegion.open(loop.net(), file, position, count);
-            if (region.left() <= FileRegion.SMALL) {
-                return send(region.read());
-            }
-            region.waitsFor(queue(), keeper);
-            SendResult result = result(queuedBytes());
-            FileRegion opened = region;
-            if (sendsHere()) {
-                handedOn = true;
-                arrive(opened);
+            FileRegion opened = FileRegion.open(loop.net(), file, position, count);
+            region = opened;
+            if (opened.left() <= FileRegion.SMALL) {
+                small = opened.read();
             } else {
-                loop.execute(() -> arrive(opened));
-                handedOn = true;
+                opened.waitsFor(queue(), keeper);
+                result = result(queuedBytes());
+                if (here) {
+                    handedOn = true;
+                    arrive(opened);
+                } else {
+                    loop.execute(() -> arrive(opened));
+                    handedOn = true;
+                }
             }
-            return result;
         } catch (RejectedExecutionException e) {
-            return SendResult.CLOSED;
+            result = SendResult.CLOSED;
         } finally {
             if (!handedOn) {
                 withdraw(0);
@@ -572,6 +578,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
                 }
             }
         }
+        return small == null ? result : send(small);
     }
 
     /** On the loop: a file that was announced. */
@@ -935,8 +942,8 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         try {
             stream.shutdownOutput();
             stream.shutdownInput();
-        } catch (IOException e) {
-            // It is closed or broken, so the peer knows.
+        } catch (IOException | IllegalStateException e) {
+            // It is closed or broken, so the peer knows; or it is being connected, and there is no peer yet.
         }
     }
 

@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -304,6 +305,47 @@ class SendTest {
             }
             assertThat(socket.getInputStream().read()).isEqualTo(-1);
         }
+    }
+
+    @ParameterizedTest
+    @MethodSource("modesAndBackends")
+    @DisplayName("mill-9: what a callback sends does not overtake what another thread has sent before")
+    void orderOfThreads(Dispatch mode, String backend, @TempDir Path directory) throws Exception {
+        Path small = Files.writeString(directory.resolve("small"), "s");
+        Path large = Files.writeString(directory.resolve("large"), "l".repeat(5_000));
+        CompletableFuture<TcpServer> self = new CompletableFuture<>();
+        try (TcpServer server = on(backend, mode).start((connection, data) -> {
+                    ServerContext all = self.join().context();
+                    connection.send("0");
+                    elsewhere(() -> connection.send("1"));
+                    connection.send("2");
+                    elsewhere(() -> all.broadcast(ByteBuffer.wrap(new byte[] {'3'})));
+                    all.broadcast(ByteBuffer.wrap(new byte[] {'4'}));
+                    elsewhere(() -> connection.sendFile(large));
+                    connection.sendFile(small);
+                    connection.sendFile(large);
+                    elsewhere(() -> connection.send("5"));
+                    connection.close();
+                });
+                Socket socket = connect(server)) {
+            self.complete(server);
+            socket.getOutputStream().write(1);
+            assertThat(socket.getInputStream().readAllBytes())
+                    .asString()
+                    .isEqualTo("01234" + "l".repeat(5_000) + "s" + "l".repeat(5_000) + "5");
+        }
+    }
+
+    private static void elsewhere(Callable<?> what) throws Exception {
+        CompletableFuture<@Nullable Object> done = new CompletableFuture<>();
+        Thread.ofPlatform().start(() -> {
+            try {
+                done.complete(what.call());
+            } catch (Exception e) {
+                done.completeExceptionally(e);
+            }
+        });
+        done.get(10, TimeUnit.SECONDS);
     }
 
     @ParameterizedTest

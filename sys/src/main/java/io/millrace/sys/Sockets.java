@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +16,23 @@ import org.jspecify.annotations.Nullable;
  * takes a number instead of a {@link Descriptor} is called while a use of that descriptor is held.
  */
 public final class Sockets {
+    private static final Errno[] OF_THE_CONNECTION = {
+        Errno.ECONNABORTED,
+        Errno.EPROTO,
+        Errno.ENETDOWN,
+        Errno.ENOPROTOOPT,
+        Errno.EHOSTDOWN,
+        Errno.ENONET,
+        Errno.EHOSTUNREACH,
+        Errno.EOPNOTSUPP,
+        Errno.ENETUNREACH,
+        Errno.ETIMEDOUT,
+        Errno.EPERM,
+    };
+
+    /** Longer than any backlog that is in use. */
+    private static final int MOST_LOST = 1 << 16;
+
     /**
      * A connection that was waiting to be accepted.
      *
@@ -197,15 +215,42 @@ public final class Sockets {
 
     /** A number, or negative if nobody waits. */
     private static int accept(CallState state, int listener, long name, long nameLength) throws ErrnoException {
+        return passOverTheLost(
+                listener,
+                () -> LINUX
+                        ? Downcall.run(state, AcceptingLinux.ACCEPT4, listener, name, nameLength, SOCK_NONBLOCK_CLOEXEC)
+                        : Downcall.run(state, AcceptingElsewhere.ACCEPT, listener, name, nameLength));
+    }
+
+    /**
+     * Accepts until there is a connection, or none. A connection that failed while it waited is told of by accept(2), and is gone then: it
+     * is nobody's concern, and says nothing about the listener. The same numbers may come from the listener itself, and then for ever; so not more are passed over than
+     * can have waited.
+     */
+    static int passOverTheLost(int listener, IntSupplier accept) throws ErrnoException {
+        int lost = 0;
         for (; ; ) {
-            int fd = LINUX
-                    ? Downcall.run(state, AcceptingLinux.ACCEPT4, listener, name, nameLength, SOCK_NONBLOCK_CLOEXEC)
-                    : Downcall.run(state, AcceptingElsewhere.ACCEPT, listener, name, nameLength);
-            if (fd == -Errno.EINTR.code() || fd == -Errno.ECONNABORTED.code()) {
+            int fd = accept.getAsInt();
+            if (fd == -Errno.EINTR.code()) {
                 continue;
             }
-            return fd == -Errno.EAGAIN.code() ? fd : Downcall.check(LINUX ? "accept4" : "accept", listener, fd);
+            if (fd >= 0 || fd == -Errno.EAGAIN.code()) {
+                return fd;
+            }
+            if (!isOfTheConnection(-fd) || ++lost > MOST_LOST) {
+                throw new ErrnoException(LINUX ? "accept4" : "accept", listener, -fd);
+            }
         }
+    }
+
+    /** See accept(2), "Error handling"; EPERM is a firewall's. */
+    private static boolean isOfTheConnection(int error) {
+        for (Errno each : OF_THE_CONNECTION) {
+            if (each.code() == error) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Begins to connect; a failure that is known at once is thrown, another one comes from {@link #finishConnect}. */

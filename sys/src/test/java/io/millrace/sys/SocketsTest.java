@@ -11,9 +11,14 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Iterator;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The system calls against a {@code java.net.Socket} as their peer. */
 @EnabledOnOs({OS.LINUX, OS.MAC, OS.FREEBSD})
@@ -117,5 +122,48 @@ class SocketsTest {
         pollfd.set(ValueLayout.JAVA_INT, 0, descriptor.fd());
         pollfd.set(ValueLayout.JAVA_SHORT, 4, event);
         assertThat(Posix.poll(CallState.borrow(), pollfd.address(), 1, 10_000)).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Errno.class,
+            names = {
+                "ECONNABORTED",
+                "EPROTO",
+                "ENETDOWN",
+                "ENOPROTOOPT",
+                "EHOSTDOWN",
+                "ENONET",
+                "EHOSTUNREACH",
+                "EOPNOTSUPP",
+                "ENETUNREACH",
+                "EPERM"
+            })
+    @DisplayName("mill-11: a connection that failed while it waited is passed over by accept")
+    void aLostConnectionIsPassedOver(Errno lost) throws Exception {
+        Iterator<Integer> results =
+                List.of(-lost.code(), -Errno.EINTR.code(), -lost.code(), 42).iterator();
+        assertThat(Sockets.passOverTheLost(3, results::next)).isEqualTo(42);
+        assertThat(results.hasNext()).isFalse();
+
+        Iterator<Integer> none = List.of(-lost.code(), -Errno.EAGAIN.code()).iterator();
+        assertThat(Sockets.passOverTheLost(3, none::next)).isEqualTo(-Errno.EAGAIN.code());
+
+        assertThatThrownBy(() -> Sockets.passOverTheLost(3, () -> -lost.code()))
+                .as("one that does not end is the listener's")
+                .isInstanceOf(ErrnoException.class)
+                .hasMessageContaining(lost.name());
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Errno.class,
+            names = {"EMFILE", "ENFILE", "ENOBUFS", "ENOMEM", "EINVAL", "EBADF", "ENOTSOCK"})
+    @DisplayName("mill-11: what is wrong with the listener, or with the process, is told")
+    void whatIsWrongWithTheListenerIsTold(Errno error) {
+        Iterator<Integer> results = List.of(-error.code(), 42).iterator();
+        assertThatThrownBy(() -> Sockets.passOverTheLost(3, results::next))
+                .isInstanceOf(ErrnoException.class)
+                .hasMessageContaining(error.name());
     }
 }

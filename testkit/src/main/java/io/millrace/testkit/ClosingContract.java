@@ -314,12 +314,13 @@ public abstract class ClosingContract extends PollContract {
 
     private void registerDeregisterAndForget(List<WeakReference<Object>> references) {
         for (int i = 0; i < 10; i++) {
-            Registration source = new Registration();
-            poll.register(source, i, Interest.READABLE, Trigger.LEVEL);
-            source.setReadiness(Readiness.READABLE);
+            // As above: of a timer, whatever the poll keeps leads back to it.
+            Timer<String> timer = Timer.withTick(Duration.ofNanos(1));
+            timer.set(Duration.ZERO, "due");
+            poll.register(timer, i, Interest.READABLE, Trigger.LEVEL);
             pollNow();
-            poll.deregister(source);
-            references.add(new WeakReference<>(source));
+            poll.deregister(timer);
+            references.add(new WeakReference<>(timer));
         }
     }
 

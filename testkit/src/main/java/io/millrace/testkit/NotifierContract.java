@@ -163,6 +163,27 @@ public abstract class NotifierContract extends PollContract {
     }
 
     @Test
+    @DisplayName("tip-8: the next mark goes behind earlier marks also if the last of them is gone")
+    void theMarkOutlivesItsEvent() {
+        open();
+        Notifier.Task deleted = task("deleted");
+        notifier.queue(task("tail 1"), Position.TAIL);
+        notifier.queue(task("mark 1"), Position.MARK);
+        notifier.queue(task("mark 2"), Position.MARK);
+        notifier.queue(deleted, Position.MARK);
+        assertThat(notifier.deleteEvents(task -> task == deleted)).isEqualTo(1);
+        notifier.queue(task("mark 3"), Position.MARK);
+        notifier.queue(task("head"), Position.HEAD);
+
+        assertThat(notifier.serviceOne()).isTrue();
+        assertThat(notifier.serviceOne()).isTrue();
+        notifier.queue(task("mark 4"), Position.MARK);
+        runAll();
+
+        assertThat(ran).containsExactly("head", "mark 1", "mark 2", "mark 3", "mark 4", "tail 1");
+    }
+
+    @Test
     @DisplayName("tip-8: an event that returns false stays queued, and the next one is tried")
     void unwillingEventsStay() {
         open();

@@ -359,6 +359,22 @@ public abstract class WaitingContract extends PollContract {
     }
 
     @Test
+    @DisplayName("mio-15: a poll that has slept and is awake again is not woken")
+    void aPollThatHasSleptIsNotWoken() {
+        Registration source = new Registration();
+        poll.register(source, 1, Interest.READABLE, Trigger.LEVEL);
+        assertThat(poll(Duration.ofMillis(1)))
+                .as("it slept, and nobody woke it")
+                .isEmpty();
+        assertThat(poll.wakes()).isZero();
+
+        Background.run(() -> source.setReadiness(Readiness.READABLE)).result();
+
+        assertThat(poll.wakes()).isZero();
+        assertThat(pollNow()).hasSize(1);
+    }
+
+    @Test
     @DisplayName("mio-15: a set by another thread always wakes a poll that sleeps or is about to")
     void noWakeUpIsLost() {
         Registration source = closing(new Registration());

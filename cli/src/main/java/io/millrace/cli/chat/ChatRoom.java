@@ -35,10 +35,11 @@ public final class ChatRoom implements ConnectionHandler {
      * An empty room.
      *
      * @param context who is connected
+     * @param lineLimit how long a client may take for one line
      * @return for a server
      */
-    public static ConnectionHandler create(Supplier<ServerContext> context) {
-        return Framing.lines(LONGEST_LINE).within(Duration.ofSeconds(60)).frames(new ChatRoom(context));
+    public static ConnectionHandler create(Supplier<ServerContext> context, Duration lineLimit) {
+        return Framing.lines(LONGEST_LINE).within(lineLimit).frames(new ChatRoom(context));
     }
 
     @Override

@@ -13,6 +13,13 @@ final class Commands {
     static final String WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value";
     private static final String NOT_A_NUMBER = "ERR value is not an integer or out of range";
     static final String SYNTAX = "ERR syntax error";
+    private static final System.Logger LOG = System.getLogger("io.millrace");
+
+    /** First words of a request's lines that are no commands. */
+    private static final String[] HTTP = {
+        "POST", "HOST:", "PUT", "HEAD", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"
+    };
+
     private static final byte[] PONG = Reply.ascii("+PONG\r\n");
     private static final long MAX_EXPIRY = TimeUnit.DAYS.toNanos(36_500);
 
@@ -30,6 +37,8 @@ final class Commands {
     private final Server server;
     private final Collections collections;
     private long executed;
+    private boolean toldOfHttp;
+    private long toldOfHttpAt;
 
     /** What {@code INFO} tells. */
     interface Server {
@@ -51,6 +60,10 @@ final class Commands {
         int before = reply.size();
         try {
             Command command = Command.find(words.bytes(), words.offset(0), words.length(0));
+            if (command == null && isHttp(words)) {
+                refuseHttp(session);
+                return;
+            }
             if (command == null) {
                 throw new CommandError("ERR unknown command '" + shortened(words.text(0)) + "'");
             }
@@ -66,6 +79,33 @@ final class Commands {
         } catch (CommandError e) {
             reply.truncate(before);
             reply.error(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /**
+     * Whether a browser speaks. A page can have it send a POST here, and lines of the body would be commands. Not of GET, which is a command: what follows that is {@code Host:}, and there it ends.
+     */
+    private static boolean isHttp(CommandParser words) {
+        for (String word : HTTP) {
+            if (words.is(0, word)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** As Redis does: no reply, and nothing of what follows. Once a minute it is told, so that nobody can fill a disk with it. */
+    private void refuseHttp(Session session) {
+        session.end();
+        long now = System.nanoTime();
+        if (!toldOfHttp || now - toldOfHttpAt > TimeUnit.MINUTES.toNanos(1)) {
+            toldOfHttp = true;
+            toldOfHttpAt = now;
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "Possible SECURITY ATTACK detected: HTTP instead of commands, perhaps by a web page in somebody''s"
+                            + " browser; closing {0}",
+                    session.peer());
         }
     }
 

@@ -6,6 +6,7 @@ import io.millrace.server.ConnectionHandler;
 import io.millrace.server.ServerContext;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
@@ -13,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /** All clients of one keyspace. */
 public final class RedisHandler implements ConnectionHandler {
+    private final EventManager manager;
+    private final long commandNanos;
     private final Keyspace keys;
     private final Channels channels;
     private final Commands commands;
@@ -21,10 +24,13 @@ public final class RedisHandler implements ConnectionHandler {
     /**
      * With an empty keyspace.
      *
-     * @param manager its alarms take away keys that expire
+     * @param manager its alarms take away keys that expire, and clients that do not finish their commands
      * @param context tells the connections
+     * @param commandLimit how long a client may take for one command; longer if it is large
      */
-    public RedisHandler(EventManager manager, Supplier<ServerContext> context) {
+    public RedisHandler(EventManager manager, Supplier<ServerContext> context, Duration commandLimit) {
+        this.manager = manager;
+        this.commandNanos = commandLimit.toNanos();
         this.keys = new Keyspace(manager);
         this.channels = new Channels((to, message) -> context.get()
                 .broadcast(
@@ -49,7 +55,8 @@ public final class RedisHandler implements ConnectionHandler {
     @Override
     public void onConnect(Connection connection) {
         opened.increment();
-        connection.setAttachment(new Session(new Peer.Of(connection), keys, commands));
+        Peer peer = new Peer.Of(connection);
+        connection.setAttachment(new Session(peer, keys, commands, new CommandLimit(manager, commandNanos, peer)));
     }
 
     @Override
@@ -65,6 +72,7 @@ public final class RedisHandler implements ConnectionHandler {
     @Override
     public void onDisconnect(Connection connection) {
         Session session = session(connection);
+        session.disconnected();
         keys.lock.lock();
         try {
             channels.remove(session);

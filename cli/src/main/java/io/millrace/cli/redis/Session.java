@@ -41,6 +41,7 @@ final class Session {
     private final Keyspace keys;
     private final Commands commands;
     private final CommandParser parser = new CommandParser();
+    private final CommandLimit limit;
     private Set<Bytes> channels = Set.of();
 
     /** What was read and not run: from the first byte of a command on. */
@@ -54,8 +55,9 @@ final class Session {
 
     private boolean ended;
 
-    Session(Peer peer, Keyspace keys, Commands commands) {
+    Session(Peer peer, Keyspace keys, Commands commands, CommandLimit limit) {
         this.peer = peer;
+        this.limit = limit;
         this.keys = keys;
         this.commands = commands;
     }
@@ -106,6 +108,7 @@ final class Session {
             int done = run(input, 0, size);
             if (done < size && !ended) {
                 keep(input, done, size - done);
+                watch(true);
             }
         } else {
             room(size);
@@ -132,12 +135,29 @@ final class Session {
     }
 
     private void runKept() {
+        int from = keptFrom;
         keptFrom = run(kept, keptFrom, keptTo);
+        boolean progress = keptFrom > from;
         if (keptFrom == keptTo || ended) {
             kept = NONE;
             keptFrom = 0;
             keptTo = 0;
         }
+        watch(progress);
+    }
+
+    /** Who waits to send its replies is not late with its command. */
+    private void watch(boolean isNew) {
+        if (keptFrom == keptTo || waiting) {
+            limit.finished();
+        } else {
+            limit.unfinished(keptTo - keptFrom, isNew);
+        }
+    }
+
+    /** The client is gone. */
+    void disconnected() {
+        limit.end();
     }
 
     private void keep(byte[] input, int from, int count) {

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("serve redis")
 class RedisTest {
@@ -41,7 +43,7 @@ class RedisTest {
                 .manager(reactors)
                 .dispatch(mode, 2)
                 .waterMarks(32 << 10, 64 << 10, 1L << 30)
-                .start(new RedisHandler(reactors, context::join));
+                .start(new RedisHandler(reactors, context::join, Duration.ofMinutes(10)));
         context.complete(server.context());
     }
 
@@ -118,6 +120,30 @@ class RedisTest {
         @Override
         public void close() throws IOException {
             socket.close();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "POST / HTTP/1.1",
+                "post / HTTP/1.1",
+                "PUT / HTTP/1.1",
+                "OPTIONS * HTTP/1.1",
+                "DELETE /x HTTP/1.1",
+                "GET / HTTP/1.1\r\nHost: 127.0.0.1:7007",
+                "HOST: 127.0.0.1"
+            })
+    @DisplayName("does nothing that a browser asks for: a page could have it send commands")
+    void http(String beginning) throws Exception {
+        try (Client owner = new Client();
+                Client browser = new Client()) {
+            assertThat(owner.ask("SET precious 1")).isEqualTo("+OK");
+            browser.raw(beginning + "\r\nContent-Type: text/plain\r\n\r\nFLUSHALL\r\nPING\r\n");
+            browser.socket.shutdownOutput();
+            String answer = new String(browser.in.readAllBytes(), ISO_8859_1);
+            assertThat(answer).doesNotContain("OK").doesNotContain("PONG");
+            assertThat(owner.ask("GET precious")).isEqualTo("1");
         }
     }
 

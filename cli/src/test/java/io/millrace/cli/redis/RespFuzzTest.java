@@ -68,7 +68,7 @@ class RespFuzzTest {
             opened++;
             replies.reset();
             closed = false;
-            return new Session(this, keys, commands);
+            return new Session(this, keys, commands, new CommandLimit(reactors, Long.MAX_VALUE / 2, this));
         }
 
         void tell(Session session, byte[] bytes, int from, int count) {
@@ -80,6 +80,7 @@ class RespFuzzTest {
         }
 
         void disconnect(Session session) {
+            session.disconnected();
             channels.remove(session);
             assertThat(channels.size()).isZero();
         }

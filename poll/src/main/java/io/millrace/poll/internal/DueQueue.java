@@ -55,17 +55,19 @@ final class DueQueue<T> {
 
     /** Ends an entry that is due: its value. */
     T remove(int id) {
-        int before = entries.before(id);
         int after = entries.after(id);
-        if (before == NONE) {
+        if (id == head) {
+            // The next one is not told, to save a store: what is before the head is never asked for.
             head = after;
+            tail = after == NONE ? NONE : tail;
         } else {
+            int before = entries.before(id);
             entries.setAfter(before, after);
-        }
-        if (after == NONE) {
-            tail = before;
-        } else {
-            entries.setBefore(after, before);
+            if (after == NONE) {
+                tail = before;
+            } else {
+                entries.setBefore(after, before);
+            }
         }
         count--;
         T value = entries.takeValue(id);

@@ -124,6 +124,14 @@ public abstract class LoopAccess {
     public abstract void owners(Poll poll, Consumer<Object> each);
 
     /**
+     * Whether it watches channels of {@code java.nio}, and not descriptors.
+     *
+     * @param poll any
+     * @return as its backend says, whatever its name
+     */
+    public abstract boolean takesChannels(Poll poll);
+
+    /**
      * The registrations, as far as a look without a lock shows them; for reports.
      *
      * @param poll the loop's

@@ -75,6 +75,9 @@ public final class TimerWheel<T> {
     private final int levelCount;
     private final int lateNumber;
     private @Nullable TimerSplit split;
+    /** Whether the split is open, or has left late ones behind. Then they come first. */
+    private boolean splitting;
+
     private final IdStacks stacks = new IdStacks();
     private final TimerEntries<T> entries;
     private final TimerBatch<T> batch;
@@ -215,30 +218,26 @@ public final class TimerWheel<T> {
     /** Whether it got there before the work has reached its end. */
     private boolean advanceTo(long now, long end) {
         while (entries.live() > due.count()) {
-            if (split != null && split.isOpen()) {
+            if (splitting) {
                 if (work >= end) {
                     return false;
                 }
-                goOn(split, end);
+                goOn(Objects.requireNonNull(split), end);
                 continue;
             }
-            TimerLevel next = levels[lateNumber];
-            long first = elapsed;
-            if (next == null || next.isEmpty(0)) {
-                next = ground;
-                first = Long.MAX_VALUE;
-                for (int number = 0; number < levelCount; number++) {
-                    TimerLevel level = levels[number];
-                    long begins = level == null ? NONE : level.firstTick(elapsed);
-                    // Of those that begin together the highest: it may have entries for the others.
-                    if (level != null && begins != NONE && begins <= first) {
-                        next = level;
-                        first = begins;
-                    }
+            TimerLevel next = ground;
+            long first = Long.MAX_VALUE;
+            for (int number = 0; number < levelCount; number++) {
+                TimerLevel level = levels[number];
+                long begins = level == null ? NONE : level.firstTick(elapsed);
+                // Of those that begin together the highest: it may have entries for the others.
+                if (level != null && begins != NONE && begins <= first) {
+                    next = level;
+                    first = begins;
                 }
-                if (first > now) {
-                    break;
-                }
+            }
+            if (first > now) {
+                break;
             }
             if (work >= end) {
                 return false;
@@ -246,14 +245,13 @@ public final class TimerWheel<T> {
             elapsed = first;
             if (next == ground) {
                 fireOrSplit(ground, ground.index(elapsed));
-            } else if (next == levels[lateNumber]) {
-                fireOrSplit(next, 0);
             } else {
                 cascade(next, end);
             }
         }
-        if (split != null) {
-            split.close();
+        if (splitting) {
+            Objects.requireNonNull(split).close();
+            splitting = false;
         }
         elapsed = now;
         assert entries.live() == due.count() || earliestTick() > now : "I2";
@@ -396,8 +394,7 @@ public final class TimerWheel<T> {
      * or behind one, as all that comes meanwhile.
      */
     private boolean isOfSplit(int id, long deadline) {
-        return entries.slot(id) >>> slotBits >= levelCount
-                || (split != null && split.isOpen() && deadline <= elapsed * tickNanos);
+        return splitting && (entries.slot(id) >>> slotBits >= levelCount || deadline <= elapsed * tickNanos);
     }
 
     private T end(int id) {
@@ -414,7 +411,7 @@ public final class TimerWheel<T> {
         // Rounded up: the wheel may be late, not early. I1: if it has passed, the current tick, which comes up next.
         long tick = deadline <= 0 ? elapsed : Math.max(elapsed, (deadline - 1) / tickNanos + 1);
         assert deadline <= tick * tickNanos : "early";
-        if (tick == elapsed && split != null && split.isOf(ground)) {
+        if (tick == elapsed && splitting && split != null && split.isOf(ground)) {
             // That slot is being split. Whoever adds as fast as it is emptied must not keep it from firing.
             push(id, lateNumber, late(), 0);
             return;
@@ -483,6 +480,7 @@ public final class TimerWheel<T> {
         }
         long time = elapsed * tickNanos;
         split.begin(level, index, time - tickNanos + 1, time);
+        splitting = true;
     }
 
     /** Makes due what a slot of the current tick holds, and links again what was moved out of it. */
@@ -497,8 +495,17 @@ public final class TimerWheel<T> {
         work += depth;
     }
 
-    /** The next step of a split: puts entries into the last part, or fires, splits or leaves a slot of it. */
+    /** The next step of a split: puts entries into the last part, or fires, splits or leaves a slot of it. In the end, the late ones. */
     private void goOn(TimerSplit split, long end) {
+        if (!split.isOpen()) {
+            TimerLevel late = levels[lateNumber];
+            if (late == null || late.isEmpty(0)) {
+                splitting = false;
+            } else {
+                fireOrSplit(late, 0);
+            }
+            return;
+        }
         if (!split.source().isEmpty(split.sourceIndex())) {
             spread(split, end);
             return;

@@ -11,6 +11,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -642,6 +643,118 @@ class TimerWheelTest {
             }
 
             assertThat(drain(wheel)).isEqualTo(expected);
+        }
+    }
+
+    /** end-5: what an advance does is bounded. {@link TimerWheelMemoryTest}: and so is what it allocates. */
+    @Nested
+    class Steps {
+        private static final int MANY = 200_000;
+        private static final int STEP = 4_096;
+        private static final long COARSE = 1_000_000;
+
+        private final TimerWheel<Long> many = new TimerWheel<>(COARSE, 64, 2 * MANY, START);
+        private final Random random = new Random(42);
+
+        /** Advances step by step, until it is done. */
+        private List<Long> firedInSteps(long time, int budget) {
+            List<Long> fired = new ArrayList<>();
+            do {
+                long before = many.work();
+                many.advance(START + time, budget);
+                assertThat(many.work() - before).isLessThan(budget + STEP);
+                fired.addAll(drain(many));
+                assertThat(many.isBehind()).isEqualTo(many.nanosUntilNext(START + time) == 0);
+            } while (many.isBehind());
+            return fired;
+        }
+
+        @ParameterizedTest
+        @ValueSource(longs = {1, 2, 1_000, COARSE, 63 * COARSE, 4_000 * COARSE, 1L << 50})
+        @DisplayName(
+                "end-5: however many fire together, however far they have come, no step touches more than its budget and 4,095 more")
+        void noStepIsLargerThanItsBudget(long span) {
+            long from = 100 * COARSE + 1;
+            List<Long> expected = new ArrayList<>();
+            for (int i = 0; i < MANY; i++) {
+                long deadline = from + random.nextLong(span);
+                many.schedule(START, deadline, deadline << 1 | i & 1);
+                expected.add(deadline << 1 | i & 1);
+            }
+            // Stable: equal deadlines in the order of insertion, which the last bit shows.
+            expected.sort((a, b) -> Long.compare(a >> 1, b >> 1));
+            assertThat(firedInSteps(from + span + COARSE, 1_000)).isEqualTo(expected);
+            assertThat(many.isEmpty()).isTrue();
+        }
+
+        @Test
+        @DisplayName(
+                "end-5: equal deadlines in insertion order, also if half of them were moved, and half of those cancelled between two steps")
+        void equalDeadlinesInSteps() {
+            List<Long> keys = new ArrayList<>();
+            for (long i = 0; i < MANY; i++) {
+                keys.add(many.schedule(START, 100 * COARSE, i));
+            }
+            List<Long> expected = new ArrayList<>();
+            for (int i = 0; i < MANY; i++) {
+                if (i % 2 == 0) {
+                    assertThat(many.reschedule(keys.get(i), START, 100 * COARSE))
+                            .isTrue();
+                } else {
+                    expected.add((long) i);
+                }
+            }
+            many.advance(START + 100 * COARSE, 100_000);
+            assertThat(many.hasDue()).isFalse();
+            for (int i = 0; i < MANY; i += 2) {
+                if (i % 4 == 0) {
+                    assertThat(many.cancel(keys.get(i))).isEqualTo(i);
+                } else {
+                    expected.add((long) i);
+                }
+            }
+            assertThat(firedInSteps(100 * COARSE, 1_000)).isEqualTo(expected);
+        }
+
+        @Test
+        @DisplayName(
+                "end-5: between two steps an entry of the tick that is being fired can be moved, out of it or behind the others")
+        void whatIsNotDueYetCanBeMovedBetweenTwoSteps() {
+            List<Long> keys = new ArrayList<>();
+            for (long i = 0; i < MANY; i++) {
+                keys.add(many.schedule(START, COARSE, i));
+            }
+            many.advance(START + COARSE, MANY / 2);
+            // The last ones came into the split first.
+            for (int moved : new int[] {0, MANY - 1}) {
+                assertThat(many.reschedule(keys.get(moved), START, 2 * COARSE)).isTrue();
+            }
+            for (int moved : new int[] {1, MANY - 2}) {
+                assertThat(many.reschedule(keys.get(moved), START, COARSE - 1)).isTrue();
+            }
+            List<Long> fired = firedInSteps(COARSE, 1_000);
+            assertThat(fired).hasSize(MANY - 2).endsWith(MANY - 3L, 1L, MANY - 2L);
+            assertThat(firedInSteps(2 * COARSE, 1_000)).containsExactly(0L, MANY - 1L);
+        }
+
+        @Test
+        @DisplayName(
+                "end-5: whoever adds what has fired already, as fast as the wheel advances, does not keep the others from firing")
+        void lateComersDoNotHoldUpATick() {
+            for (long i = 0; i < MANY; i++) {
+                many.schedule(START, COARSE, i);
+            }
+            List<Long> fired = new ArrayList<>();
+            for (int steps = 0; fired.size() < MANY; steps++) {
+                assertThat(steps).isLessThan(4 * MANY / 1_000);
+                many.advance(START + COARSE, 1_000);
+                fired.addAll(drain(many));
+                for (int i = 0; i < 1_000 && many.size() < 2 * MANY; i++) {
+                    many.schedule(START, 0, -1L);
+                }
+            }
+            assertThat(fired.subList(0, MANY))
+                    .isEqualTo(LongStream.range(0, MANY).boxed().toList());
         }
     }
 }

@@ -6,15 +6,18 @@ import io.millrace.sys.SelectorProvider;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** For backends of the tests that stand in front of epoll. */
-abstract class EpollProvider implements SelectorProvider {
+/** For backends of the tests that stand in front of another one. */
+abstract class FrontProvider implements SelectorProvider {
     private final String name;
+    private final String behind;
 
-    EpollProvider(String name) {
+    /** Of this name, in front of the backend of that. */
+    FrontProvider(String name, String behind) {
         this.name = name;
+        this.behind = behind;
     }
 
-    abstract Selector inFrontOf(Selector epoll);
+    abstract Selector inFrontOf(Selector real);
 
     @Override
     public final String name() {
@@ -23,7 +26,7 @@ abstract class EpollProvider implements SelectorProvider {
 
     @Override
     public final @Nullable Refusal refusal() {
-        return epoll().refusal();
+        return real().refusal();
     }
 
     @Override
@@ -33,15 +36,15 @@ abstract class EpollProvider implements SelectorProvider {
 
     @Override
     public final Selector open() throws IOException {
-        return inFrontOf(epoll().open());
+        return inFrontOf(real().open());
     }
 
-    private static SelectorProvider epoll() {
+    private SelectorProvider real() {
         for (SelectorProvider provider : Backends.all()) {
-            if (provider.name().equals("epoll")) {
+            if (provider.name().equals(behind)) {
                 return provider;
             }
         }
-        throw new IllegalStateException("there is no backend epoll to stand in front of");
+        throw new IllegalStateException("there is no backend " + behind + " to stand in front of");
     }
 }

@@ -1,0 +1,201 @@
+package io.millrace.conformance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.millrace.engine.Dispatch;
+import io.millrace.server.Connection;
+import io.millrace.server.ConnectionHandler;
+import io.millrace.server.Framing;
+import io.millrace.server.TcpServer;
+import io.millrace.testkit.Await;
+import io.millrace.testkit.Reports;
+import io.millrace.testkit.Thrown;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+@DisplayName("Boundaries of connections")
+@Timeout(60)
+class ConnectionBoundariesTest {
+    private static final int LARGE = 16 << 20;
+
+    private Reports reports;
+
+    @BeforeEach
+    void listen() {
+        reports = new Reports();
+    }
+
+    @AfterEach
+    void stopListening() {
+        reports.close();
+    }
+
+    private enum Callback {
+        CONNECT,
+        DATA,
+        END_OF_INPUT,
+        WRITABLE,
+        DISCONNECT,
+        ERROR
+    }
+
+    /** Every call is counted and throws; the bytes are echoed before that. */
+    private static final class Hostile implements ConnectionHandler {
+        private final Thrown thrown;
+        private final boolean errorsToo;
+        private final Map<Callback, AtomicInteger> calls = new EnumMap<>(Callback.class);
+
+        Hostile(Thrown thrown, boolean errorsToo) {
+            this.thrown = thrown;
+            this.errorsToo = errorsToo;
+            for (Callback callback : Callback.values()) {
+                calls.put(callback, new AtomicInteger());
+            }
+        }
+
+        private void called(Callback callback) {
+            calls.get(callback).incrementAndGet();
+            thrown.raise();
+        }
+
+        int count(Callback callback) {
+            return calls.get(callback).get();
+        }
+
+        @Override
+        public void onConnect(Connection connection) {
+            called(Callback.CONNECT);
+        }
+
+        @Override
+        public void onData(Connection connection, ByteBuffer data) {
+            if (data.get(data.position()) == 'w') {
+                connection.send(ByteBuffer.allocate(LARGE));
+            } else {
+                connection.send(data);
+            }
+            called(Callback.DATA);
+        }
+
+        @Override
+        public void onEndOfInput(Connection connection) {
+            connection.close();
+            called(Callback.END_OF_INPUT);
+        }
+
+        @Override
+        public void onWritable(Connection connection) {
+            called(Callback.WRITABLE);
+        }
+
+        @Override
+        public void onDisconnect(Connection connection) {
+            called(Callback.DISCONNECT);
+        }
+
+        @Override
+        public void onError(@Nullable Connection connection, Throwable failure) {
+            calls.get(Callback.ERROR).incrementAndGet();
+            if (errorsToo) {
+                Thrown.<RuntimeException>sneak(failure); // the very same
+            } else {
+                thrown.raise();
+            }
+        }
+
+        @Override
+        public String toString() {
+            throw new IllegalStateException("thrown by the toString of a test");
+        }
+    }
+
+    static Stream<Arguments> cases() {
+        return Managers.withDispatch()
+                .filter(arguments ->
+                        arguments.get()[0] == Managers.EPOLL || arguments.get()[0] == Managers.FOREIGN)
+                .flatMap(arguments -> Stream.of(Thrown.values())
+                        .flatMap(thrown -> Stream.of(true, false)
+                                .map(same -> Arguments.of(
+                                        arguments.get()[0], arguments.get()[1], thrown, same))));
+    }
+
+    @ParameterizedTest(name = "{0} {1} {2}, onError rethrows the same: {3}")
+    @MethodSource("cases")
+    @DisplayName("end-1, mill-7: every callback of a connection may throw anything, and each is called as if none did")
+    void everyCallback(Managers kind, Dispatch dispatch, Thrown thrown, boolean same) throws Exception {
+        Hostile handler = new Hostile(thrown, same);
+        try (var manager = kind.open();
+                TcpServer server = TcpServer.builder()
+                        .manager(manager)
+                        .dispatch(dispatch, 2)
+                        .start(handler)) {
+            for (int round = 1; round <= 2; round++) {
+                try (Socket socket = connect(server)) {
+                    for (int i = 0; i < 3; i++) {
+                        socket.getOutputStream().write('e');
+                        assertThat(socket.getInputStream().read()).isEqualTo('e');
+                    }
+                    socket.getOutputStream().write('w');
+                    assertThat(socket.getInputStream().readNBytes(LARGE)).hasSize(LARGE);
+                    socket.shutdownOutput();
+                    assertThat(socket.getInputStream().read()).isEqualTo(-1);
+                }
+                int times = round;
+                Await.until("told of the end", () -> handler.count(Callback.DISCONNECT) == times);
+                assertThat(handler.count(Callback.CONNECT)).isEqualTo(times);
+                assertThat(handler.count(Callback.END_OF_INPUT)).isEqualTo(times);
+                Await.until("told that there is room", () -> handler.count(Callback.WRITABLE) >= times);
+                assertThat(handler.count(Callback.DATA)).isGreaterThanOrEqualTo(4 * times);
+            }
+            Await.until("each is told to onError, and what that throws is reported", () -> {
+                int errors = handler.count(Callback.ERROR);
+                return errors >= 2 * 8 && reports.count() >= errors;
+            });
+            assertThat(handler.count(Callback.DISCONNECT)).isEqualTo(2);
+        }
+    }
+
+    private static Socket connect(TcpServer server) throws IOException {
+        Socket socket =
+                new Socket(InetAddress.getLoopbackAddress(), server.address().getPort());
+        socket.setSoTimeout(10_000);
+        return socket;
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Thrown.class)
+    @DisplayName(
+            "end-1, mr-9: a handler of frames may throw anything, and gets the next frame; without an onError it is reported")
+    void frames(Thrown thrown) throws Exception {
+        Framing lines = Framing.lines(64);
+        AtomicInteger frames = new AtomicInteger();
+        try (var manager = Managers.EPOLL.open();
+                TcpServer server = TcpServer.builder().manager(manager).start(lines.frames((connection, line) -> {
+                    frames.incrementAndGet();
+                    connection.send(lines.encode(line));
+                    thrown.raise();
+                }));
+                Socket socket = connect(server)) {
+            socket.getOutputStream().write("a\nb\nc\nd".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+            socket.getOutputStream().write('\n');
+            assertThat(socket.getInputStream().readNBytes(8)).asString().isEqualTo("a\nb\nc\nd\n");
+            assertThat(frames).hasValue(4);
+            Await.until("reported: " + reports.lines(), () -> reports.count() >= 4);
+        }
+    }
+}
