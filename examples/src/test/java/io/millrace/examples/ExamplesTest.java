@@ -78,7 +78,10 @@ class ExamplesTest {
         }
     }
 
-    /** The listener, stdin, the watch, the child's pidfd and the wake-up: the kernel itself says so. Software sources are not among them. */
+    /**
+     * The listener, stdin, the watch, which is an epoll of its own over inotify, the child's pidfd and the wake-up: the kernel itself says so. Software sources are not among
+     * them.
+     */
     private static void assertKernelWatches(Process process) throws IOException {
         Path proc = Path.of("/proc", Long.toString(process.pid()));
         TreeSet<String> watched = new TreeSet<>();
@@ -92,7 +95,7 @@ class ExamplesTest {
                 }
             }
         }
-        assertThat(watched).containsExactly("[eventfd]", "[pidfd]", "inotify", "pipe", "socket");
+        assertThat(watched).containsExactly("[eventfd]", "[eventpoll]", "[pidfd]", "inotify", "pipe", "socket");
     }
 
     private static String kind(Path descriptor) throws IOException {
