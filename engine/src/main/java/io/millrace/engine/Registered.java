@@ -5,6 +5,7 @@ import io.millrace.poll.Interest;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Source;
 import io.millrace.poll.Trigger;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
@@ -89,7 +90,7 @@ final class Registered implements Owner, Runnable {
             return;
         }
         boolean first = flight.begin(bits);
-        if (wish.get().trigger() == Trigger.LEVEL) {
+        if (wish().trigger() == Trigger.LEVEL) {
             hide();
         }
         if (first) {
@@ -109,7 +110,7 @@ final class Registered implements Owner, Runnable {
             }
         }
         if (flight.end()) {
-            if (wish.get().trigger() == Trigger.LEVEL) {
+            if (wish().trigger() == Trigger.LEVEL) {
                 show();
             }
         } else {
@@ -120,7 +121,7 @@ final class Registered implements Owner, Runnable {
     /** The kernel is to look for nothing, while the user's interest stays as it is. */
     private void hide() {
         reregister(new Wish(Interest.NONE, Trigger.LEVEL));
-        if (!flight.isOn() || wish.get().trigger() != Trigger.LEVEL) {
+        if (!flight.isOn() || wish().trigger() != Trigger.LEVEL) {
             show();
         }
     }
@@ -130,9 +131,9 @@ final class Registered implements Owner, Runnable {
     private void show() {
         Wish shown;
         do {
-            shown = wish.get();
+            shown = wish();
             reregister(shown);
-        } while (!gone && shown != wish.get());
+        } while (!gone && shown != wish());
     }
 
     /**
@@ -152,7 +153,7 @@ final class Registered implements Owner, Runnable {
                 wish.compareAndSet(mine, before);
             }
         }
-        if (mine != wish.get()) {
+        if (mine != wish()) {
             show();
         }
     }
@@ -168,9 +169,13 @@ final class Registered implements Owner, Runnable {
         }
     }
 
+    private Wish wish() {
+        return Objects.requireNonNull(wish.get());
+    }
+
     private void call(int bits) {
         try {
-            Readiness readiness = reactor.visible(bits, wish.get().interest());
+            Readiness readiness = reactor.visible(bits, wish().interest());
             if (readiness != Readiness.NONE) {
                 handler.ready(loop, token, readiness);
             }

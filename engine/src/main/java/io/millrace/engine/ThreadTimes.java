@@ -39,7 +39,7 @@ record ThreadTimes(long runNanos, long waitNanos, boolean runnable) {
         try {
             String[] times = Files.readString(files.resolve("schedstat"), StandardCharsets.US_ASCII)
                     .trim()
-                    .split(" ");
+                    .split(" ", -1);
             String stat = Files.readString(files.resolve("stat"), StandardCharsets.ISO_8859_1);
             // "17 (any name) R 1 …": the name may have spaces and parentheses.
             char state = stat.charAt(stat.lastIndexOf(')') + 2);

@@ -71,12 +71,13 @@ public final class TcpClient implements AutoCloseable {
      * @param handler for this connection; {@code onConnect} is called before the future is completed
      * @return completes when it is there, or could not be made: refused, by the peer or by an {@code onConnect} that throws, unreachable, or timed out
      */
+    @SuppressWarnings("CollectionUndefinedEquality") // a future is itself
     public CompletableFuture<Connection> connect(InetSocketAddress address, ConnectionHandler handler) {
         Objects.requireNonNull(address, "address");
         Objects.requireNonNull(handler, "handler");
         CompletableFuture<Connection> made = new CompletableFuture<>();
         attempts.add(made);
-        var ignored = made.whenComplete((there, failure) -> attempts.remove(made));
+        CompletableFuture<Connection> ignored = made.whenComplete((there, failure) -> attempts.remove(made));
         // It is in the set before the flag is looked at: whoever closes finds it there, or it is refused here.
         if (closed) {
             made.completeExceptionally(closed(address));
