@@ -19,4 +19,23 @@ class KqueueShimTest {
         assertThat(there.replaceFirst("package io.millrace.sys;", "package io.millrace.conformance;"))
                 .isEqualTo(here);
     }
+
+    @Test
+    @DisplayName("a library that -Dmillrace.kqueue.library names is the one that is tested")
+    void aNamedLibraryStands() {
+        String before = System.getProperty("millrace.kqueue.library");
+        try {
+            System.setProperty("millrace.kqueue.library", "named-by-the-user.so");
+
+            assertThat(KqueueShim.install()).isTrue();
+
+            assertThat(System.getProperty("millrace.kqueue.library")).isEqualTo("named-by-the-user.so");
+        } finally {
+            if (before == null) {
+                System.clearProperty("millrace.kqueue.library");
+            } else {
+                System.setProperty("millrace.kqueue.library", before);
+            }
+        }
+    }
 }

@@ -25,7 +25,8 @@ class ManagersPresentTest {
                 ReactorsPollOneTest.class,
                 ReactorsPollThreeTest.class,
                 ReactorsNioOneTest.class,
-                ReactorsNioThreeTest.class)) {
+                ReactorsNioThreeTest.class,
+                ReactorsKqueueOneTest.class)) {
             assertThat(BackendsPresentTest.nested(manager))
                     .as(manager.getSimpleName())
                     .containsExactlyInAnyOrderElementsOf(suites);

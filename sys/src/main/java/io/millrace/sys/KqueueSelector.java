@@ -260,14 +260,15 @@ final class KqueueSelector implements Selector {
         }
     }
 
+    /** The filter for writing first: libkqueue forgets to tell of EV_EOF if it comes second. To a kernel it is all the same. */
     private static long putChanges(long address, int fd, long key, int interest, int flags) {
         long next = address;
-        if ((interest & Bits.READABLE) != 0) {
-            Calls.LAYOUT.put(next, fd, EVFILT_READ, flags | EV_RECEIPT, 0, key);
-            next += Calls.LAYOUT.bytes;
-        }
         if ((interest & Bits.WRITABLE) != 0) {
             Calls.LAYOUT.put(next, fd, EVFILT_WRITE, flags | EV_RECEIPT, 0, key);
+            next += Calls.LAYOUT.bytes;
+        }
+        if ((interest & Bits.READABLE) != 0) {
+            Calls.LAYOUT.put(next, fd, EVFILT_READ, flags | EV_RECEIPT, 0, key);
             next += Calls.LAYOUT.bytes;
         }
         return next;

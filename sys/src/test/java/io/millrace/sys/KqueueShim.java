@@ -18,10 +18,17 @@ import org.jspecify.annotations.Nullable;
  */
 record KqueueShim(@Nullable Path library, String reason) {
     private static final String SOURCE = "sys/src/test/native/kqueue_shim.c";
-    private static final KqueueShim BUILT = build();
+    private static final String LIBRARY_PROPERTY = "millrace.kqueue.library";
 
+    /** Made when it is needed: with a library of your own no compiler is. */
+    private static final class Once {
+        static final KqueueShim BUILT = build();
+    }
+
+    /** What the tests run over: the library that {@code -Dmillrace.kqueue.library} names, else ours. */
     static KqueueShim built() {
-        return BUILT;
+        String named = System.getProperty(LIBRARY_PROPERTY);
+        return named != null ? new KqueueShim(Path.of(named), "") : Once.BUILT;
     }
 
     /**
@@ -30,15 +37,16 @@ record KqueueShim(@Nullable Path library, String reason) {
      * @return whether it is available
      */
     static boolean install() {
-        if (BUILT.library == null) {
+        KqueueShim built = built();
+        if (built.library == null) {
             String required = System.getenv("MILLRACE_REQUIRE_TOOLS");
             if (required != null && !required.isEmpty() && !required.equals("0")) {
-                throw new AssertionError(BUILT.reason + " MILLRACE_REQUIRE_TOOLS is set: this must not be skipped.");
+                throw new AssertionError(built.reason + " MILLRACE_REQUIRE_TOOLS is set: this must not be skipped.");
             }
-            System.err.println("NOT TESTED on this machine: the kqueue backend. " + BUILT.reason);
+            System.err.println("NOT TESTED on this machine: the kqueue backend. " + built.reason);
             return false;
         }
-        System.setProperty("millrace.kqueue.library", BUILT.library.toString());
+        System.setProperty(LIBRARY_PROPERTY, built.library.toString());
         return true;
     }
 
