@@ -59,7 +59,7 @@ final class Budget {
             try {
                 Matcher matcher = OPEN_FILES.matcher(Files.readString(Path.of("/proc/self/limits")));
                 if (matcher.find()) {
-                    return (int) Math.clamp(Long.parseLong(matcher.group(1)) / 4, 1, MOST_FILES);
+                    return Math.clamp(Long.parseLong(matcher.group(1)) / 4, 1, MOST_FILES);
                 }
             } catch (IOException | RuntimeException e) {
                 // Not Linux: the system's usual limit is 256 or more.

@@ -101,7 +101,7 @@ final class WriteQueue {
         int count = data.remaining();
         ByteBuffer last = chunk;
         if (last == null || last.capacity() - last.limit() < count) {
-            int room = (int) Math.clamp(bytes, SMALLEST_CHUNK, LARGEST_CHUNK);
+            int room = Math.clamp(bytes, SMALLEST_CHUNK, LARGEST_CHUNK);
             last = ByteBuffer.allocate(Math.max(count, room)).limit(0);
             append(last);
             chunk = last;

@@ -443,7 +443,7 @@ class SendTest {
                 assertThat(other.getInputStream().readNBytes(4)).asString().isEqualTo("pong");
             }
             over.set(true);
-            greedy.close();
+            greedy.shutdownInput();
             reader.join();
         }
     }
