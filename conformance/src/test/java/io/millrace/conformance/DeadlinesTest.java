@@ -21,6 +21,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -37,6 +38,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 @EnabledOnOs(OS.LINUX)
 class DeadlinesTest {
     private static final Duration LIMIT = Duration.ofSeconds(5);
+    /** For a look at some of them alone: {@code -Dmillrace.cases=server.POOL.BLOCKED}. */
+    private static final Pattern CASES = Pattern.compile(System.getProperty("millrace.cases", ""));
 
     private enum Situation {
         IDLE,
@@ -105,7 +108,7 @@ class DeadlinesTest {
                 Situation.BLOCKED,
                 Situation.REFERENCED);
         add(all, "compute pool", Ended.OfCompute::new, List.of("compute task"), Situation.IDLE, Situation.BLOCKED);
-        return all.stream();
+        return all.stream().filter(test -> CASES.matcher(test.toString()).find());
     }
 
     /** Has the JVM open what it opens once. */

@@ -12,7 +12,6 @@ import io.millrace.poll.internal.LoopAccess;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
@@ -90,11 +89,7 @@ final class Reactor {
     private volatile boolean endRequested;
     private volatile boolean finished;
 
-    /** What came too late for a turn and must not be lost: run at the end of the last one. Guarded by itself, and so is {@code over}. */
-    private final ArrayDeque<Runnable> late = new ArrayDeque<>();
-
-    /** The last turn is over: nothing runs on this reactor any more. */
-    private boolean over;
+    private final LateTasks late = new LateTasks();
 
     /** The time of this turn, taken in step 3; at the end of the turn, the time of step 8. */
     private long now;
@@ -161,13 +156,9 @@ final class Reactor {
         try {
             execute(task, priority);
         } catch (RejectedExecutionException e) {
-            synchronized (late) {
-                if (!over) {
-                    late.add(task);
-                    return;
-                }
+            if (!late.offer(task)) {
+                runContained(task);
             }
-            runContained(task);
         }
     }
 
@@ -569,13 +560,9 @@ final class Reactor {
             while (endOfTurn.size() > 0) {
                 runItem(endOfTurn.take());
             }
-            Runnable next;
-            synchronized (late) {
-                next = late.poll();
-                if (next == null) {
-                    over = true;
-                    return;
-                }
+            Runnable next = late.takeOrEnd();
+            if (next == null) {
+                return;
             }
             runItem(next);
         }

@@ -1,0 +1,52 @@
+package io.millrace.server;
+
+import io.millrace.lincheck.Race;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Who comes in while a server or client is closed: {@link Connections#admit} and {@link Connections#closeAdmission}. */
+class AdmissionLincheckTest {
+    private static final int INTERLEAVINGS = 120;
+
+    private static final class AdmissionRace extends Race.OfThree {
+        final Connections connections = new Connections();
+        volatile @Nullable CompletableFuture<Void> ended;
+
+        private void comeAndGo() {
+            if (connections.admit()) {
+                CompletableFuture<Void> end = ended;
+                expect(end == null || !end.isDone(), "all have ended, though one is in");
+                connections.withdraw();
+            }
+        }
+
+        @Override
+        protected void longer() {
+            comeAndGo();
+            comeAndGo();
+        }
+
+        @Override
+        protected void shorter() {
+            ended = connections.closeAdmission();
+            expect(!connections.admit(), "one was let in after the close");
+        }
+
+        @Override
+        protected void third() {
+            comeAndGo();
+        }
+
+        @Override
+        protected void afterwards() {
+            CompletableFuture<Void> end = ended;
+            expect(end != null && end.isDone(), "nobody is in, and nobody is told");
+        }
+    }
+
+    @Test
+    void theLastOneOutOrTheCloseTellsTheEnd_end4() {
+        Race.explore(INTERLEAVINGS, AdmissionRace::new);
+    }
+}
