@@ -57,6 +57,9 @@ abstract class Ended implements AutoCloseable {
         }
     }
 
+    @Override
+    public abstract void close();
+
     /** What the end must have told by now, exactly once. */
     void check() {}
 

@@ -59,6 +59,7 @@ final class FloodMain {
                         });
                 Socket socket = new Socket(
                         InetAddress.getLoopbackAddress(), server.address().getPort())) {
+            socket.setSoTimeout(60_000);
             Connection connection = connected.get(10, TimeUnit.SECONDS);
             CountDownLatch unblocked = new CountDownLatch(1);
             CountDownLatch blocked = new CountDownLatch(1);

@@ -1,6 +1,7 @@
 package io.millrace.server;
 
 import io.millrace.lincheck.Race;
+import java.net.InetAddress;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -8,16 +9,17 @@ import org.junit.jupiter.api.Test;
 /** Who comes in while a server or client is closed: {@link Connections#admit} and {@link Connections#closeAdmission}. */
 class AdmissionLincheckTest {
     private static final int INTERLEAVINGS = 120;
+    private static final InetAddress SOMEONE = InetAddress.getLoopbackAddress();
 
     private static final class AdmissionRace extends Race.OfThree {
-        final Connections connections = new Connections();
+        final Connections connections = new Connections(new ServerSettings(), Integer.MAX_VALUE, Integer.MAX_VALUE);
         volatile @Nullable CompletableFuture<Void> ended;
 
         private void comeAndGo() {
-            if (connections.admit()) {
+            if (connections.admit(SOMEONE) == Connections.Admission.TAKEN) {
                 CompletableFuture<Void> end = ended;
                 expect(end == null || !end.isDone(), "all have ended, though one is in");
-                connections.withdraw();
+                connections.leave(SOMEONE);
             }
         }
 
@@ -30,7 +32,7 @@ class AdmissionLincheckTest {
         @Override
         protected void shorter() {
             ended = connections.closeAdmission();
-            expect(!connections.admit(), "one was let in after the close");
+            expect(connections.admit(SOMEONE) == Connections.Admission.CLOSED, "one was let in after the close");
         }
 
         @Override
