@@ -4,7 +4,8 @@ import io.millrace.poll.Interest;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Source;
 import io.millrace.poll.Trigger;
-import java.util.concurrent.atomic.AtomicReference;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
 /**
  * A source of an {@link EventLoop}, its handler, and what keeps its order.
@@ -20,6 +21,16 @@ final class Registered implements Owner, Runnable {
     /** Whose handler a thread other than the loop's is in. */
     private static final ThreadLocal<EventLoop> HANDLING = new ThreadLocal<>();
 
+    private static final VarHandle WISH;
+
+    static {
+        try {
+            WISH = MethodHandles.lookup().findVarHandle(Registered.class, "wish", Wish.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     final Reactor reactor;
     final Source source;
     final long token;
@@ -34,7 +45,7 @@ final class Registered implements Owner, Runnable {
     /** What the user asked for last; both in one step, so that nobody sees half of a change. */
     private record Wish(Interest interest, Trigger trigger) {}
 
-    private final AtomicReference<Wish> wish;
+    private volatile Wish wish;
     private volatile boolean gone;
 
     /** What has become ready and is not delivered. The reactor's thread. */
@@ -60,7 +71,7 @@ final class Registered implements Owner, Runnable {
         this.onLoop = dispatcher instanceof Dispatcher.OnLoop;
         this.source = source;
         this.token = token;
-        this.wish = new AtomicReference<>(new Wish(interest, trigger));
+        this.wish = new Wish(interest, trigger);
         this.priority = priority;
         this.handler = handler;
     }
@@ -88,7 +99,7 @@ final class Registered implements Owner, Runnable {
             return;
         }
         boolean first = flight.begin(bits);
-        if (wish.get().trigger() == Trigger.LEVEL) {
+        if (wish.trigger() == Trigger.LEVEL) {
             hide();
         }
         if (first) {
@@ -108,7 +119,7 @@ final class Registered implements Owner, Runnable {
             }
         }
         if (flight.end()) {
-            if (wish.get().trigger() == Trigger.LEVEL) {
+            if (wish.trigger() == Trigger.LEVEL) {
                 show();
             }
         } else {
@@ -119,7 +130,7 @@ final class Registered implements Owner, Runnable {
     /** The kernel is to look for nothing, while the user's interest stays as it is. */
     private void hide() {
         reregister(new Wish(Interest.NONE, Trigger.LEVEL));
-        if (!flight.isOn() || wish.get().trigger() != Trigger.LEVEL) {
+        if (!flight.isOn() || wish.trigger() != Trigger.LEVEL) {
             show();
         }
     }
@@ -129,9 +140,9 @@ final class Registered implements Owner, Runnable {
     private void show() {
         Wish shown;
         do {
-            shown = wish.get();
+            shown = wish;
             reregister(shown);
-        } while (!gone && shown != wish.get());
+        } while (!gone && shown != wish);
     }
 
     /**
@@ -141,17 +152,17 @@ final class Registered implements Owner, Runnable {
     @SuppressWarnings("ReferenceEquality")
     void change(Interest interest, Trigger trigger) {
         Wish mine = new Wish(interest, trigger);
-        Wish before = wish.getAndSet(mine);
+        Wish before = (Wish) WISH.getAndSet(this, mine);
         boolean done = false;
         try {
             reactor.poll.reregister(source, token, interest, trigger);
             done = true;
         } finally {
             if (!done) {
-                wish.compareAndSet(mine, before);
+                WISH.compareAndSet(this, mine, before);
             }
         }
-        if (mine != wish.get()) {
+        if (mine != wish) {
             show();
         }
     }
@@ -168,7 +179,7 @@ final class Registered implements Owner, Runnable {
     }
 
     private void call(int bits) {
-        Readiness readiness = reactor.visible(bits, wish.get().interest());
+        Readiness readiness = reactor.visible(bits, wish.interest());
         if (readiness == Readiness.NONE) {
             return;
         }

@@ -210,7 +210,7 @@ final class SoftNode extends Node {
         for (; ; ) {
             int before = word;
             boolean push = (before & (WHEELED | QUEUED)) == WHEELED && queue != null;
-            if (WORD.compareAndSet(this, before, before & ~DELAYED | (push ? QUEUED : 0))) {
+            if (WORD.compareAndSet(this, before, (before & ~DELAYED) | (push ? QUEUED : 0))) {
                 if (push) {
                     Objects.requireNonNull(queue).push(this);
                 }

@@ -171,7 +171,7 @@ public abstract class NotifierContract extends PollContract {
         notifier.queue(task("mark 1"), Position.MARK);
         notifier.queue(task("mark 2"), Position.MARK);
         notifier.queue(deleted, Position.MARK);
-        assertThat(notifier.deleteEvents(task -> task == deleted)).isEqualTo(1);
+        assertThat(notifier.deleteEvents(deleted::equals)).isEqualTo(1);
         notifier.queue(task("mark 3"), Position.MARK);
         notifier.queue(task("head"), Position.HEAD);
 
