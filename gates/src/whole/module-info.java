@@ -1,5 +1,6 @@
 /** All modules as one, for Error Prone's look at them. Never built into anything. */
 module io.millrace.gates {
+    requires java.logging;
     requires jdk.management;
     requires jdk.net;
     requires jdk.unsupported;

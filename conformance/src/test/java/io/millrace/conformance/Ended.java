@@ -39,6 +39,10 @@ abstract class Ended implements AutoCloseable {
     /** Asks for the end, waits as long as it says, and returns what is left. */
     abstract List<String> shutdown(Duration atMost) throws Exception;
 
+    /** As {@link #shutdown}, by its {@code close}. */
+    @Override
+    public abstract void close();
+
     /** Whether nothing of it is left. */
     abstract boolean hasEnded();
 

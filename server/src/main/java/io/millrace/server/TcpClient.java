@@ -70,6 +70,7 @@ public final class TcpClient implements AutoCloseable {
      * @param handler for this connection; {@code onConnect} is called before the future is completed
      * @return completes when it is there, or could not be made: refused, unreachable, or timed out
      */
+    @SuppressWarnings("CollectionUndefinedEquality") // identity is what is meant
     public CompletableFuture<Connection> connect(InetSocketAddress address, ConnectionHandler handler) {
         Objects.requireNonNull(address, "address");
         Objects.requireNonNull(handler, "handler");
