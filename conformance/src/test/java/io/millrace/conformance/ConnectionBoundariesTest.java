@@ -8,7 +8,6 @@ import io.millrace.server.ConnectionHandler;
 import io.millrace.server.Framing;
 import io.millrace.server.TcpServer;
 import io.millrace.testkit.Await;
-import io.millrace.testkit.Reports;
 import io.millrace.testkit.Thrown;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -19,8 +18,6 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,18 +31,6 @@ class ConnectionBoundariesTest {
     private static final int LARGE = 16 << 20;
     /** For a look at one alone: {@code -Dmillrace.kinds=CHECKED}. */
     private static final String KINDS = System.getProperty("millrace.kinds", "");
-
-    private Reports reports;
-
-    @BeforeEach
-    void listen() {
-        reports = new Reports();
-    }
-
-    @AfterEach
-    void stopListening() {
-        reports.close();
-    }
 
     private enum Callback {
         CONNECT,
@@ -81,7 +66,7 @@ class ConnectionBoundariesTest {
 
         @Override
         public void onConnect(Connection connection) {
-            called(Callback.CONNECT);
+            calls.get(Callback.CONNECT).incrementAndGet(); // who throws here refuses the connection: srv-4
         }
 
         @Override
@@ -139,7 +124,7 @@ class ConnectionBoundariesTest {
 
     @ParameterizedTest(name = "{0} {1} {2}, onError rethrows the same: {3}")
     @MethodSource("cases")
-    @DisplayName("end-1, mill-7: every callback of a connection may throw anything, and each is called as if none did")
+    @DisplayName("end-1, mill-7: callbacks of a connection may throw anything, and each is called as if none did")
     void everyCallback(Managers kind, Dispatch dispatch, Thrown thrown, boolean same) throws Exception {
         Hostile handler = new Hostile(thrown, same);
         try (var manager = kind.open();
@@ -165,10 +150,8 @@ class ConnectionBoundariesTest {
                 Await.until("told that there is room", () -> handler.count(Callback.WRITABLE) >= times);
                 assertThat(handler.count(Callback.DATA)).isGreaterThanOrEqualTo(4 * times);
             }
-            Await.until("each is told to onError, and what that throws is reported", () -> {
-                int errors = handler.count(Callback.ERROR);
-                return errors >= 2 * 8 && reports.count() >= errors;
-            });
+            // What that throws is reported, too, but a line a second at most for all connections: srv-4.
+            Await.until("each is told to onError", () -> handler.count(Callback.ERROR) >= 2 * 7);
             assertThat(handler.count(Callback.DISCONNECT)).isEqualTo(2);
         }
     }
@@ -183,22 +166,31 @@ class ConnectionBoundariesTest {
     @ParameterizedTest(name = "{0}")
     @EnumSource(Thrown.class)
     @DisplayName(
-            "end-1, mr-9: a handler of frames may throw anything, and gets the next frame; without an onError it is reported")
+            "end-1, mr-9: a handler of frames may throw anything, and gets the next frame if its onError leaves the connection open")
     void frames(Thrown thrown) throws Exception {
         Framing lines = Framing.lines(64);
         AtomicInteger frames = new AtomicInteger();
+        AtomicInteger errors = new AtomicInteger();
         try (var manager = Managers.EPOLL.open();
-                TcpServer server = TcpServer.builder().manager(manager).start(lines.frames((connection, line) -> {
-                    frames.incrementAndGet();
-                    connection.send(lines.encode(line));
-                    thrown.raise();
+                TcpServer server = TcpServer.builder().manager(manager).start(lines.frames(new ConnectionHandler() {
+                    @Override
+                    public void onData(Connection connection, ByteBuffer line) {
+                        frames.incrementAndGet();
+                        connection.send(lines.encode(line));
+                        thrown.raise();
+                    }
+
+                    @Override
+                    public void onError(@Nullable Connection connection, Throwable failure) {
+                        errors.incrementAndGet();
+                    }
                 }));
                 Socket socket = connect(server)) {
             socket.getOutputStream().write("a\nb\nc\nd".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
             socket.getOutputStream().write('\n');
             assertThat(socket.getInputStream().readNBytes(8)).asString().isEqualTo("a\nb\nc\nd\n");
             assertThat(frames).hasValue(4);
-            Await.until("reported: " + reports.lines(), () -> reports.count() >= 4);
+            Await.until("told to onError", () -> errors.get() == 4);
         }
     }
 }

@@ -157,7 +157,9 @@ class DescriptorsOnlyTest {
                         test.directory.resolve("file"), StandardOpenOption.CREATE, StandardOpenOption.WRITE));
             }
         },
-        FILE_WATCH("inotify") {
+        FILE_WATCH(
+                "[eventpoll]") { // its own, which holds inotify: readable while the watch holds changes that nobody has
+            // taken
             @Override
             Source open(DescriptorsOnlyTest test) throws IOException {
                 var watch = test.keep(test.net.fileWatch());
@@ -272,7 +274,7 @@ class DescriptorsOnlyTest {
             }
             assertThat(watchedBy(epoll)).isEqualTo(expected);
         } else {
-            assertThat(epolls()).as("poll(2) needs none").isEqualTo(epollsBefore);
+            assertThat(epolls()).as("poll(2) needs none").isEqualTo(epollsBefore + (kind == Kind.FILE_WATCH ? 1 : 0));
         }
         assertThat(channelsBehind(source, poll)).isEmpty();
         poll.deregister(source);

@@ -69,6 +69,15 @@ public final class NioHandle implements Handle {
         }
     }
 
+    /**
+     * Whether it has not been closed.
+     *
+     * @return false for ever, once it was
+     */
+    public boolean isOpen() {
+        return channel.isOpen();
+    }
+
     boolean isPeerTold() {
         return peerTold;
     }
