@@ -104,6 +104,30 @@ class TurnTest {
     }
 
     @Test
+    @DisplayName(
+            "end-5: what is left for the end of a turn is run in slices, in order, and without a sleep between them")
+    void sliceAtTheEnd() {
+        Reactor reactor = reactor();
+        List<Integer> ran = new ArrayList<>();
+        reactor.post(
+                () -> {
+                    for (int i = 0; i < 1_300; i++) {
+                        int number = i;
+                        reactor.atEndOfTurn(() -> ran.add(number));
+                    }
+                },
+                Priority.NORMAL);
+        List<Integer> after = new ArrayList<>();
+        for (int turn = 0; turn < 3; turn++) {
+            reactor.runOnce(Reactor.FOREVER, null);
+            after.add(ran.size());
+        }
+        assertThat(after).containsExactly(512, 1_024, 1_300);
+        assertThat(ran).isSorted();
+        reactor.finish(List.of());
+    }
+
+    @Test
     @DisplayName("does not wait while something is to be run, and waits until the next alarm otherwise")
     void timeout() {
         Reactor reactor = reactor();

@@ -73,7 +73,7 @@ public interface TransportLoop extends Executor {
     void cancel(AlarmKey key);
 
     /**
-     * Runs something at the end of this turn, after all that is ready was served. On the loop only.
+     * Runs something at the end of this turn, after all that is ready was served; or of one of the next if there is much to run. In the order of the calls. On the loop only.
      *
      * @param what once
      */
