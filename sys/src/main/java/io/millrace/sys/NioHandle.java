@@ -69,6 +69,10 @@ public final class NioHandle implements Handle {
         }
     }
 
+    public boolean isClosed() {
+        return !channel.isOpen();
+    }
+
     boolean isPeerTold() {
         return peerTold;
     }

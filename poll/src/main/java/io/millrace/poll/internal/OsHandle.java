@@ -176,7 +176,7 @@ public final class OsHandle implements Handle {
     public boolean isClosed() {
         return switch (handle) {
             case Descriptor descriptor -> descriptor.isClosing();
-            case NioHandle channel -> !channel.channel().isOpen();
+            case NioHandle channel -> channel.isClosed();
         };
     }
 
