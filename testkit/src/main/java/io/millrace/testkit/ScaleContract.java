@@ -12,7 +12,6 @@ import io.millrace.poll.Readiness;
 import io.millrace.poll.Registration;
 import io.millrace.poll.Source;
 import io.millrace.poll.Trigger;
-import java.lang.foreign.MemorySegment;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -155,11 +154,9 @@ public abstract class ScaleContract extends PollContract {
         UdpSocket udp = closing(net().udp(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)));
         ByteBuffer heap = ByteBuffer.allocate(64 << 10);
         ByteBuffer[] several = {ByteBuffer.allocate(16), ByteBuffer.allocate(16)};
-        MemorySegment segment = MemorySegment.ofArray(new byte[64 << 10]);
         Background.Work everything = () -> {
             pair.left().tryWrite(heap.clear().limit(1));
             pair.right().tryRead(heap.clear());
-            pair.right().tryRead(segment);
             pair.right().tryRead(new ByteBuffer[] {several[0].clear(), several[1].clear()}, 0, 2);
             udp.tryReceive(heap.clear());
             pair.left().linger();
