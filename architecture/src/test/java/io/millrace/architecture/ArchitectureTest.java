@@ -123,7 +123,7 @@ class ArchitectureTest {
     @Test
     void foreignMemoryStaysInSysExceptForTheSegmentsThatNetIsGiven() {
         noClasses()
-                .that(outside("io.millrace.sys..", "io.millrace.net..", "io.millrace.testkit.."))
+                .that(outside("io.millrace.sys..", "io.millrace.net.."))
                 .should()
                 .dependOnClassesThat(resideInAPackage("java.lang.foreign.."))
                 .check(CLASSES);
