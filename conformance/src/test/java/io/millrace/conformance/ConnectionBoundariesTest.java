@@ -6,6 +6,7 @@ import io.millrace.engine.Dispatch;
 import io.millrace.server.Connection;
 import io.millrace.server.ConnectionHandler;
 import io.millrace.server.Framing;
+import io.millrace.server.SendResult;
 import io.millrace.server.TcpServer;
 import io.millrace.testkit.Await;
 import io.millrace.testkit.Thrown;
@@ -45,6 +46,7 @@ class ConnectionBoundariesTest {
     private static final class Hostile implements ConnectionHandler {
         private final Thrown thrown;
         private final boolean errorsToo;
+        private final AtomicInteger promised = new AtomicInteger();
         private final Map<Callback, AtomicInteger> calls = new EnumMap<>(Callback.class);
 
         Hostile(Thrown thrown, boolean errorsToo) {
@@ -72,7 +74,10 @@ class ConnectionBoundariesTest {
         @Override
         public void onData(Connection connection, ByteBuffer data) {
             if (data.get(data.position()) == 'w') {
-                connection.send(ByteBuffer.allocate(LARGE));
+                // A peer that reads as fast as this writes may have it all taken at once.
+                if (connection.send(ByteBuffer.allocate(LARGE)) == SendResult.ABOVE_HIGH_WATER) {
+                    promised.incrementAndGet();
+                }
             } else {
                 connection.send(data);
             }
@@ -147,11 +152,12 @@ class ConnectionBoundariesTest {
                 Await.until("told of the end", () -> handler.count(Callback.DISCONNECT) == times);
                 assertThat(handler.count(Callback.CONNECT)).isEqualTo(times);
                 assertThat(handler.count(Callback.END_OF_INPUT)).isEqualTo(times);
-                Await.until("told that there is room", () -> handler.count(Callback.WRITABLE) >= times);
+                Await.until(
+                        "told that there is room", () -> handler.count(Callback.WRITABLE) >= handler.promised.get());
                 assertThat(handler.count(Callback.DATA)).isGreaterThanOrEqualTo(4 * times);
             }
             // What that throws is reported, too, but a line a second at most for all connections: srv-4.
-            Await.until("each is told to onError", () -> handler.count(Callback.ERROR) >= 2 * 7);
+            Await.until("each is told to onError", () -> handler.count(Callback.ERROR) >= 2 * 6);
             assertThat(handler.count(Callback.DISCONNECT)).isEqualTo(2);
         }
     }
