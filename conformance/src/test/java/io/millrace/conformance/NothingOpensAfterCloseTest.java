@@ -203,7 +203,7 @@ class NothingOpensAfterCloseTest {
             }
             Background.run(client::close).result();
             for (CompletableFuture<Connection> attempt : queued) {
-                assertThatThrownBy(attempt::get)
+                assertThatThrownBy(() -> attempt.get(10, TimeUnit.SECONDS))
                         .isInstanceOf(ExecutionException.class)
                         .hasMessageContaining("the client was closed");
             }

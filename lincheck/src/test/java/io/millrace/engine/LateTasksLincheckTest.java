@@ -58,6 +58,7 @@ class LateTasksLincheckTest {
 
     @Test
     void whatComesLateRunsOnceHereOrThere_end2_grpc18() {
-        Race.explore(INTERLEAVINGS, LateRace::new);
+        // Not LateRace::new: behind that the checker takes what the race has for one thread's own.
+        Race.explore(INTERLEAVINGS, () -> new LateRace());
     }
 }

@@ -49,6 +49,37 @@ class AdmissionLincheckTest {
 
     @Test
     void theLastOneOutOrTheCloseTellsTheEnd_end4() {
-        Race.explore(INTERLEAVINGS, AdmissionRace::new);
+        // Not AdmissionRace::new: behind that the checker takes what the race has for one thread's own.
+        Race.explore(INTERLEAVINGS, () -> new AdmissionRace());
+    }
+
+    private static final class LastOneOut extends Race {
+        final Connections connections = new Connections();
+        volatile @Nullable CompletableFuture<Void> ended;
+
+        LastOneOut() {
+            expect(connections.admit(), "it is open");
+        }
+
+        @Override
+        protected void longer() {
+            ended = connections.closeAdmission();
+        }
+
+        @Override
+        protected void shorter() {
+            connections.withdraw();
+        }
+
+        @Override
+        protected void afterwards() {
+            CompletableFuture<Void> end = ended;
+            expect(end != null && end.isDone(), "nobody is in, and nobody is told");
+        }
+    }
+
+    @Test
+    void theLastOneOutDuringTheCloseIsNoticed_end4() {
+        Race.explore(INTERLEAVINGS, () -> new LastOneOut());
     }
 }
