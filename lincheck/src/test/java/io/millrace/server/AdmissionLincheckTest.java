@@ -54,11 +54,11 @@ class AdmissionLincheckTest {
     }
 
     private static final class LastOneOut extends Race {
-        final Connections connections = new Connections();
+        final Connections connections = new Connections(new ServerSettings(), Integer.MAX_VALUE, Integer.MAX_VALUE);
         volatile @Nullable CompletableFuture<Void> ended;
 
         LastOneOut() {
-            expect(connections.admit(), "it is open");
+            expect(connections.admit(SOMEONE) == Connections.Admission.TAKEN, "it is open");
         }
 
         @Override
@@ -68,7 +68,7 @@ class AdmissionLincheckTest {
 
         @Override
         protected void shorter() {
-            connections.withdraw();
+            connections.leave(SOMEONE);
         }
 
         @Override
