@@ -53,7 +53,10 @@ class Calls implements ConnectionHandler {
 
     /** Each connection was told of its end, once. */
     void awaitAllEnded() {
-        Await.until("all of " + connects + " have ended, not only " + disconnects, () -> disconnected() == connected());
+        Await.until(
+                "all of " + connects + " have ended, not only " + disconnects,
+                () -> disconnected() == connected()
+                        && disconnects.values().stream().allMatch(times -> times.get() > 0));
         assertThat(disconnects.keySet()).isEqualTo(connects.keySet());
         assertThat(disconnects.values()).allMatch(times -> times.get() == 1);
     }

@@ -14,6 +14,7 @@ import io.millrace.sys.Sockets;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.channels.ClosedChannelException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -76,6 +77,8 @@ final class Accepting implements Owner, Runnable, Acceptance {
                 tell(stream);
             }
             return true;
+        } catch (ClosedChannelException e) {
+            return false; // closed from outside: see cutOff
         } catch (IOException e) {
             if (closed) {
                 return false;

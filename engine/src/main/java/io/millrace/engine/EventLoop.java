@@ -10,8 +10,10 @@ import io.millrace.poll.Source;
 import io.millrace.poll.Trigger;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -463,7 +465,13 @@ public final class EventLoop implements Executor, AutoCloseable {
         if (!inside) {
             mine.andALittle().await(ended);
         }
-        return ended.isDone() ? notEnded : remains();
+        if (ended.isDone()) {
+            return notEnded;
+        }
+        // What the end has found already, and what is still running: a handler is in one of the two.
+        Set<String> left = new LinkedHashSet<>(remains());
+        left.addAll(notEnded);
+        return List.copyOf(left);
     }
 
     /** As {@link #shutdown} with ten seconds; what has not ended by then is logged. Idempotent. */
@@ -495,6 +503,7 @@ public final class EventLoop implements Executor, AutoCloseable {
         }
         if (!until.await(dispatcher.close())) {
             left.addAll(remains());
+            notEnded = List.copyOf(left); // before the registry forgets them
         }
         registry.values().forEach(Registered::forget);
         for (Reactor reactor : reactors) {

@@ -18,6 +18,7 @@ import io.millrace.net.TcpListener;
 import io.millrace.net.TcpStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -248,6 +249,8 @@ final class DescriptorLoop implements TransportLoop {
             try {
                 acceptAll();
                 arm();
+            } catch (ClosedChannelException e) {
+                stop(); // closed from outside: see cutOff
             } catch (IOException e) {
                 if (!descriptor.isClosed()) {
                     failed.accept(e);
@@ -278,6 +281,8 @@ final class DescriptorLoop implements TransportLoop {
             }
             try {
                 acceptAll(); // what has arrived would be reset by the close of the listener
+            } catch (ClosedChannelException e) {
+                // Closed from outside: see cutOff.
             } catch (IOException e) {
                 failed.accept(e);
             }

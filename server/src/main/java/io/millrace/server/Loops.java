@@ -78,6 +78,11 @@ final class Loops {
         return own == null ? List.of() : own.shutdown(Duration.ofNanos(deadline.leftNanos()));
     }
 
+    /** Whether those of its own have ended. */
+    boolean haveEnded() {
+        return own == null || own.isTerminated();
+    }
+
     Clock clock() {
         return clock;
     }

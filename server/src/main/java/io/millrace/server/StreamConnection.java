@@ -108,6 +108,8 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     private boolean refused;
     /** It ends for a reason that was found, as soon as its loop comes to it. */
     private volatile boolean doomed;
+    /** Its peer was told the end from outside; what the loop finds afterwards is no news. */
+    private volatile boolean cutOff;
     /** Somebody was told that too much waits, and must be told when it does not. */
     private volatile boolean owesWritable;
 
@@ -898,7 +900,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         idleAlarm = null;
         writeAlarm = null;
         boolean last = keeper.isOver(this);
-        if (cause != null && announced) {
+        if (cause != null && announced && !cutOff) {
             call(() -> tellError(cause));
         }
         call(() -> {
@@ -939,6 +941,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
 
     /** The peer is told that it is over, by shutdown(2), though the loop may be held up and cannot close it. Any thread. */
     void cutOff() {
+        cutOff = true;
         try {
             stream.shutdownOutput();
             stream.shutdownInput();

@@ -250,7 +250,14 @@ public final class TcpServer implements AutoCloseable {
             abortAll();
             deadline.andALittle().await(result);
         }
-        return result.getNow(new ShutdownResult(false, List.of(), remaining()));
+        return known();
+    }
+
+    /** How it went, as far as that is known; what remained then and has ended since does not remain. */
+    private ShutdownResult known() {
+        ShutdownResult how = result.getNow(new ShutdownResult(false, List.of(), remaining()));
+        boolean hasEnded = result.isDone() && connections.unended().isEmpty() && loops.haveEnded();
+        return hasEnded ? new ShutdownResult(how.drained(), how.cutOff(), List.of()) : how;
     }
 
     private void end(Deadline deadline) {
@@ -276,7 +283,12 @@ public final class TcpServer implements AutoCloseable {
             FailureLog.report("the end of " + this, e);
         } finally {
             callbacks.close();
-            remaining.addAll(loops.endBy(deadline));
+            if (remaining.isEmpty()) {
+                remaining.addAll(loops.endBy(deadline));
+            } else {
+                // The time is up, and a loop that is held up ends when its handler returns.
+                Background.run("millrace-shutdown", () -> loops.endBy(deadline));
+            }
             result.complete(new ShutdownResult(drained, cutOff, remaining));
         }
     }

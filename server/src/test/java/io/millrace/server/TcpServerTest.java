@@ -729,4 +729,42 @@ class TcpServerTest {
             assertThat(third.isConnected()).isTrue();
         }
     }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("end-3: a handler that does not return is named until it does, and its late end is no error")
+    void namedUntilItReturns(String backend) throws Exception {
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch open = new CountDownLatch(1);
+        CountDownLatch over = new CountDownLatch(1);
+        List<String> errors = new java.util.concurrent.CopyOnWriteArrayList<>();
+        TcpServer server = on(backend, 1).start(new ConnectionHandler() {
+            @Override
+            public void onData(Connection connection, ByteBuffer data) throws Exception {
+                entered.countDown();
+                open.await();
+            }
+
+            @Override
+            public void onDisconnect(Connection connection) {
+                over.countDown();
+            }
+
+            @Override
+            public void onError(@Nullable Connection connection, Throwable failure) {
+                errors.add(String.valueOf(failure));
+            }
+        });
+        try (Socket socket = connect(server)) {
+            socket.getOutputStream().write(1);
+            assertThat(entered.await(10, TimeUnit.SECONDS)).isTrue();
+            ShutdownResult early = server.shutdown(Duration.ofMillis(20));
+            assertThat(early.drained()).isFalse();
+            assertThat(early.remaining()).anyMatch(line -> line.contains("connection 1"));
+            open.countDown();
+            assertThat(over.await(10, TimeUnit.SECONDS)).isTrue();
+            await().until(() -> server.shutdown(Duration.ZERO).remaining().isEmpty());
+        }
+        assertThat(errors).isEmpty();
+    }
 }
