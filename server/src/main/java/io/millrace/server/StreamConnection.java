@@ -1058,6 +1058,9 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         long nanos = ServerSettings.nanos(timeout, "the idle timeout");
         onLoop(() -> {
             idleNanos = nanos;
+            if (lingering) {
+                return; // the alarm is that of its end
+            }
             cancel(idleAlarm);
             idleAlarm = null;
             if (nanos > 0 && !over) {

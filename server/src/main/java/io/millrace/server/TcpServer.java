@@ -265,7 +265,11 @@ public final class TcpServer implements AutoCloseable {
         List<String> remaining = new ArrayList<>();
         boolean drained = false;
         try {
-            boolean stopped = deadline.await(stopAccepting());
+            CompletableFuture<Void> stopping = stopAccepting();
+            // At once: a loop that is held up does not hold up the ends of others. What it accepts meanwhile is closed
+            // below.
+            connections.connections().forEach(StreamConnection::close);
+            boolean stopped = deadline.await(stopping);
             CompletableFuture<Void> ended = connections.closeAdmission();
             connections.connections().forEach(StreamConnection::close);
             drained = deadline.await(ended);

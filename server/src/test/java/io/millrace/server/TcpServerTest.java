@@ -767,4 +767,87 @@ class TcpServerTest {
         }
         assertThat(errors).isEmpty();
     }
+
+    @Test
+    @DisplayName("end-3: a loop that is held up does not hold up the ends of another loop's connections")
+    void othersEndAtOnce() throws Exception {
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch open = new CountDownLatch(1);
+        java.util.Map<Integer, String> loops = new java.util.concurrent.ConcurrentHashMap<>();
+        TcpServer server = on("epoll", 2).start(new ConnectionHandler() {
+            @Override
+            public void onConnect(Connection connection) {
+                loops.put(
+                        connection.remoteAddress().getPort(),
+                        Thread.currentThread().getName());
+            }
+
+            @Override
+            public void onData(Connection connection, ByteBuffer data) throws Exception {
+                entered.countDown();
+                open.await();
+            }
+        });
+        List<Socket> sockets = new ArrayList<>();
+        try {
+            while (loops.values().stream().distinct().count() < 2) {
+                sockets.add(connect(server));
+                await().until(() -> loops.size() == sockets.size());
+            }
+            Socket held = sockets.getFirst();
+            held.getOutputStream().write(1);
+            assertThat(entered.await(10, TimeUnit.SECONDS)).isTrue();
+            CompletableFuture<ShutdownResult> end = new CompletableFuture<>();
+            Thread.ofPlatform().start(() -> end.complete(server.shutdown(Duration.ofSeconds(50))));
+            for (Socket socket : sockets) {
+                if (!loops.get(socket.getLocalPort()).equals(loops.get(held.getLocalPort()))) {
+                    socket.setSoTimeout(20_000);
+                    assertThat(socket.getInputStream().read()).isEqualTo(-1);
+                }
+            }
+            assertThat(end).isNotDone();
+            open.countDown();
+            assertThat(end.get(20, TimeUnit.SECONDS).drained()).isTrue();
+        } finally {
+            open.countDown();
+            for (Socket socket : sockets) {
+                socket.close();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Dispatch.class)
+    @DisplayName("mill-12: an idle timeout that is set while a connection ends does not keep it")
+    void idleTimeoutDuringTheEnd(Dispatch mode) throws Exception {
+        ManualClock clock = new ManualClock();
+        CountDownLatch closing = new CountDownLatch(1);
+        CountDownLatch over = new CountDownLatch(1);
+        try (TcpServer server = TcpServer.builder()
+                        .reactors(Reactors.builder().reactors(1).clock(clock))
+                        .dispatch(mode, 1)
+                        .start(new ConnectionHandler() {
+                            @Override
+                            public void onData(Connection connection, ByteBuffer data) {
+                                connection.close();
+                                connection.setIdleTimeout(Duration.ofMinutes(5));
+                                closing.countDown();
+                            }
+
+                            @Override
+                            public void onDisconnect(Connection connection) {
+                                over.countDown();
+                            }
+                        });
+                Socket socket = connect(server)) {
+            socket.getOutputStream().write(1);
+            assertThat(closing.await(10, TimeUnit.SECONDS)).isTrue();
+            await().until(() -> {
+                clock.advance(Duration.ofMillis(200));
+                return over.getCount() == 0
+                        || clock.nanoTime() > Duration.ofMinutes(4).toNanos();
+            });
+            assertThat(over.getCount()).isZero();
+        }
+    }
 }
