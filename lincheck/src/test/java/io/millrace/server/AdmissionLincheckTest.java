@@ -80,6 +80,6 @@ class AdmissionLincheckTest {
 
     @Test
     void theLastOneOutDuringTheCloseIsNoticed_end4() {
-        Race.explore(5 * INTERLEAVINGS, () -> new LastOneOut());
+        Race.explore(INTERLEAVINGS, () -> new LastOneOut());
     }
 }
