@@ -7,9 +7,15 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -19,6 +25,9 @@ public final class Cli implements AutoCloseable {
     private static final long DEADLINE_SECONDS = 50;
     private static final Pattern LISTENING =
             Pattern.compile("listening on 127\\.0\\.0\\.1:(\\d+) \\((\\w+), backend (\\w+), (\\d+) loops?\\)");
+
+    private static final Pattern SOCKET = Pattern.compile("socket:\\[(\\d+)]");
+    private static final String LISTEN = "0A"; // TCP_LISTEN in /proc/net/tcp
 
     private final Process process;
     private final BufferedReader out;
@@ -83,6 +92,37 @@ public final class Cli implements AutoCloseable {
         Matcher matcher = LISTENING.matcher(line);
         assertThat(matcher.matches()).isTrue();
         return matcher;
+    }
+
+    /** The port of its only listener by /proc, for a program that cannot say it. */
+    OptionalInt portAsTheKernelSees() throws IOException {
+        Set<String> inodes = new HashSet<>();
+        try (DirectoryStream<Path> fds = Files.newDirectoryStream(Path.of("/proc", "" + process.pid(), "fd"))) {
+            for (Path fd : fds) {
+                Matcher socket = SOCKET.matcher(Files.isSymbolicLink(fd) ? linkOf(fd) : "");
+                if (socket.matches()) {
+                    inodes.add(socket.group(1));
+                }
+            }
+        }
+        for (String table : List.of("/proc/net/tcp", "/proc/net/tcp6")) {
+            for (String line : Files.readAllLines(Path.of(table))) {
+                String[] columns = line.strip().split("\\s+");
+                if (columns[3].equals(LISTEN) && inodes.contains(columns[9])) {
+                    String local = columns[1];
+                    return OptionalInt.of(Integer.parseInt(local.substring(local.lastIndexOf(':') + 1), 16));
+                }
+            }
+        }
+        return OptionalInt.empty();
+    }
+
+    private static String linkOf(Path fd) throws IOException {
+        try {
+            return Files.readSymbolicLink(fd).toString();
+        } catch (NoSuchFileException _) {
+            return ""; // closed since the directory was read
+        }
     }
 
     public static Socket connect(int port) throws IOException {
