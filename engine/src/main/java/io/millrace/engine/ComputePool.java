@@ -301,12 +301,8 @@ public final class ComputePool implements Executor, AutoCloseable {
      */
     public List<String> shutdown(Duration atMost) {
         shutdown();
-        return endBy(Deadline.after(clock, atMost));
-    }
-
-    /** Waits for the end after a shutdown, unless that would be to wait for itself. */
-    List<String> endBy(Deadline deadline) {
-        if (inPool() ? isTerminated() : deadline.await(queue.end())) {
+        // A task of the pool must not wait for itself.
+        if (inPool() ? isTerminated() : Deadline.after(clock, atMost).await(queue.end())) {
             return List.of();
         }
         ComputePoolMetrics now = metrics();

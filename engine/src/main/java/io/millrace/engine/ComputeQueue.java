@@ -41,7 +41,9 @@ final class ComputeQueue {
     /** Completed when it was shut down and no worker is left; never under the lock, because stages may depend on it. */
     private final CompletableFuture<Void> end = new CompletableFuture<>();
 
-    private final Line[] lines = new Line[Priority.COUNT];
+    private static final int CLASSES = Priority.values().length;
+
+    private final Line[] lines = new Line[CLASSES];
 
     private boolean shutdown;
     private int workers;
@@ -168,7 +170,7 @@ final class ComputeQueue {
     private @Nullable ComputeTask<?> next(long now) {
         ComputeTask<?> best = null;
         long bestLevel = -1;
-        for (int i = Priority.COUNT - 1; i >= 0; i--) {
+        for (int i = CLASSES - 1; i >= 0; i--) {
             ComputeTask<?> head = lines[i].head;
             if (head == null) {
                 continue;
@@ -219,7 +221,7 @@ final class ComputeQueue {
         lock.lock();
         try {
             List<ComputeTask<?>> all = new ArrayList<>(waiting);
-            for (int i = Priority.COUNT - 1; i >= 0; i--) {
+            for (int i = CLASSES - 1; i >= 0; i--) {
                 for (ComputeTask<?> task = lines[i].head; task != null; task = task.behind) {
                     all.add(task);
                 }

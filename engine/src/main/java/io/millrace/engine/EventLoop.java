@@ -514,8 +514,7 @@ public final class EventLoop implements Executor, AutoCloseable {
             watchdog.stop();
         }
         if (pool != null) {
-            pool.shutdown();
-            left.addAll(pool.endBy(until));
+            left.addAll(pool.shutdown(Duration.ofNanos(until.leftNanos())));
         }
         notEnded = List.copyOf(left);
         ended.complete(null);

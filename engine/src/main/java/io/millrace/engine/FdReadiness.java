@@ -21,7 +21,8 @@ final class FdReadiness implements ReadinessDescriptor, Owner {
     private static final Interest BOTH = Interest.READ_WRITE;
 
     final Reactor reactor;
-    private final Reactors manager;
+    private final ReadinessEventManager manager;
+    private final DescriptorTable table;
     private final Source source;
     private final int fd;
     private final boolean oneShot;
@@ -30,8 +31,9 @@ final class FdReadiness implements ReadinessDescriptor, Owner {
     private final Direction error = new Direction("it has an error");
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    FdReadiness(Reactors manager, Reactor reactor, Source source) {
+    FdReadiness(ReadinessEventManager manager, DescriptorTable table, Reactor reactor, Source source) {
         this.manager = manager;
+        this.table = table;
         this.reactor = reactor;
         this.source = source;
         this.fd = WatchedFd.numberOf(source);
@@ -228,7 +230,7 @@ final class FdReadiness implements ReadinessDescriptor, Owner {
         }
         deregister();
         closeDirections();
-        manager.forget(this, fd);
+        table.forget(this, fd);
         return fd;
     }
 
@@ -270,7 +272,7 @@ final class FdReadiness implements ReadinessDescriptor, Owner {
     }
 
     private void closeSource() {
-        manager.forget(this, fd);
+        table.forget(this, fd);
         if (source instanceof AutoCloseable closeable) {
             try {
                 closeable.close();

@@ -16,10 +16,10 @@ final class MetricsView implements Metrics {
         return Arrays.stream(reactors).mapToLong(part).sum();
     }
 
-    private Histogram merged(Function<ReactorMetrics, Histogram> part) {
+    private Histogram merged(Function<ReactorMetrics, BucketHistogram> part) {
         return Arrays.stream(reactors)
                 .map(reactor -> part.apply(reactor.metrics))
-                .reduce(Histogram::plus)
+                .reduce(BucketHistogram::plus)
                 .orElseThrow();
     }
 

@@ -24,8 +24,6 @@ public enum Priority {
     /** The highest. */
     public static final Priority MAX = SYSTEM;
 
-    static final int COUNT = 5;
-
     private final int level;
 
     Priority(int level) {

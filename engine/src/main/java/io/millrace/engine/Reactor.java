@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Ending.</b> {@link #finish} is the reactor's last turn: what is queued runs, pending alarms get false, all that it carries is ended, and the poll is closed. What must not be
  * lost though it comes too late for a turn goes through {@link #executeAlways}.
  */
-final class Reactor {
+final class Reactor implements Watched {
     static final long FOREVER = Long.MAX_VALUE;
 
     /** How much is run at the end of one turn; the rest at the end of the next, which does not sleep before. A broadcast to 10,000 connections leaves as many writes (end-5). */
@@ -75,7 +75,7 @@ final class Reactor {
     private final long tickNanos;
     final ReactorMetrics metrics = new ReactorMetrics();
     private final Ring endOfTurn = new Ring();
-    final Pulse pulse = new Pulse();
+    private final Pulse pulse = new Pulse();
 
     private final LoopAccess.PendingWork work = this::isPending;
     private final RunQueue.Runner runner = this::runItem;
@@ -255,31 +255,37 @@ final class Reactor {
         wake();
     }
 
-    /** How many items and steps it has begun. */
-    long items() {
+    @Override
+    public Pulse pulse() {
+        return pulse;
+    }
+
+    @Override
+    public long items() {
         return (long) ITEMS.getOpaque(this);
     }
 
-    /** The system's number of the thread that runs it, negative if unknown. */
-    long systemThread() {
+    @Override
+    public long systemThread() {
         return systemThread;
     }
 
-    /** Has items timed from now on, which costs two looks at the clock for each. */
-    void startTiming() {
+    /** It costs two looks at the clock for each item. */
+    @Override
+    public void startTiming() {
         TIMING.setOpaque(this, true);
     }
 
-    /** Ends that: the item that took longest, or null. */
-    @Nullable
-    TimedItem stopTiming() {
+    @Override
+    public @Nullable TimedItem stopTiming() {
         TIMING.setOpaque(this, false);
         TimedItem item = longest;
         longest = null;
         return item;
     }
 
-    BlockedTurn describeTurn(long lastsNanos) {
+    @Override
+    public BlockedTurn describeTurn(long lastsNanos) {
         Thread running = thread;
         Object item = CURRENT.getOpaque(this);
         return new BlockedTurn(

@@ -24,8 +24,8 @@ final class ReactorMetrics {
     /** Of handlers that other threads call. */
     private final LongAdder failuresElsewhere = new LongAdder();
 
-    private final long[] lag = new long[Histogram.BUCKETS];
-    private final long[] turnTime = new long[Histogram.BUCKETS];
+    private final long[] lag = new long[BucketHistogram.BUCKETS];
+    private final long[] turnTime = new long[BucketHistogram.BUCKETS];
 
     private static void add(long[] to, int index, long by) {
         ELEMENT.setOpaque(to, index, to[index] + by);
@@ -50,7 +50,7 @@ final class ReactorMetrics {
     void alarmDue(long lateNanos) {
         add(numbers, ALARMS, 1);
         long late = Math.max(0, lateNanos);
-        add(lag, Histogram.bucket(late), 1);
+        add(lag, BucketHistogram.bucket(late), 1);
         max(LAG_MAX, late);
     }
 
@@ -63,7 +63,7 @@ final class ReactorMetrics {
         add(numbers, ITEMS, items);
         ELEMENT.setOpaque(numbers, LIVE_ALARMS, liveAlarms);
         long took = Math.max(0, nanos);
-        add(turnTime, Histogram.bucket(took), 1);
+        add(turnTime, BucketHistogram.bucket(took), 1);
         max(TURN_MAX, took);
     }
 
@@ -97,19 +97,19 @@ final class ReactorMetrics {
         return get(LIVE_ALARMS);
     }
 
-    Histogram lag() {
+    BucketHistogram lag() {
         return snapshot(lag, LAG_MAX);
     }
 
-    Histogram turnTime() {
+    BucketHistogram turnTime() {
         return snapshot(turnTime, TURN_MAX);
     }
 
-    private Histogram snapshot(long[] counts, int max) {
+    private BucketHistogram snapshot(long[] counts, int max) {
         long[] copy = new long[counts.length];
         for (int i = 0; i < copy.length; i++) {
             copy[i] = (long) ELEMENT.getOpaque(counts, i);
         }
-        return new Histogram(copy, get(max));
+        return new BucketHistogram(copy, get(max));
     }
 }

@@ -16,9 +16,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -77,13 +75,10 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
 
     private final CompletableFuture<Void> termination = new CompletableFuture<>();
     private final AtomicInteger next = new AtomicInteger();
-    /** Those that are open. Their sources may be closed without them, so the poll does not know all of them. */
-    private final Set<Owner> descriptors = ConcurrentHashMap.newKeySet();
+    private final DescriptorTable descriptors = new DescriptorTable();
 
     /** Why it ends, until somebody could be told. */
     private volatile @Nullable Throwable failure;
-
-    private final Set<Integer> numbers = ConcurrentHashMap.newKeySet();
 
     private Reactors(Builder settings) {
         this.name = settings.name;
@@ -176,7 +171,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
 
     private void finish(Reactor reactor) {
         try {
-            reactor.finish(descriptors);
+            reactor.finish(descriptors.all());
         } catch (Throwable e) {
             FailureLog.report(reactor.name(), "could not end in order", e);
         } finally {
@@ -330,7 +325,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
 
     @Override
     public ReadinessDescriptor register(int fd) {
-        if (!numbers.add(fd)) {
+        if (!descriptors.claim(fd)) {
             throw new IllegalStateException("cannot register fd " + fd + ": it is registered with " + name
                     + "; close or release that one first");
         }
@@ -341,7 +336,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
             return descriptor;
         } finally {
             if (!registered) {
-                numbers.remove(fd);
+                descriptors.disclaim(fd);
             }
         }
     }
@@ -349,7 +344,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
     @Override
     public ReadinessDescriptor register(Source source) {
         requireAccepting("register " + source);
-        FdReadiness descriptor = new FdReadiness(this, pickInTurn(), source);
+        FdReadiness descriptor = new FdReadiness(this, descriptors, pickInTurn(), source);
         descriptors.add(descriptor);
         boolean registered = false;
         try {
@@ -378,12 +373,12 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
 
     @Override
     public CompletionDescriptor registerCompletion(ByteStream stream) {
-        return register(StreamCompletion.of(this, pickInTurn(), stream));
+        return register(StreamCompletion.of(this, descriptors, pickInTurn(), stream));
     }
 
     @Override
     public CompletionDescriptor registerCompletion(UdpSocket socket) {
-        return register(StreamCompletion.of(this, pickInTurn(), socket));
+        return register(StreamCompletion.of(this, descriptors, pickInTurn(), socket));
     }
 
     private CompletionDescriptor register(StreamCompletion descriptor) {
@@ -421,12 +416,6 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
 
     private RejectedExecutionException ended(String doing) {
         return new RejectedExecutionException("cannot " + doing + ": " + name + " has shut down");
-    }
-
-    /** A descriptor is closed or released. */
-    void forget(Owner descriptor, int fd) {
-        descriptors.remove(descriptor);
-        numbers.remove(fd);
     }
 
     // ---- Ending ----

@@ -29,7 +29,7 @@ import java.util.concurrent.RejectedExecutionException;
  */
 final class RunQueue {
     private static final int CHUNK = 1024;
-    private static final int CLASSES = Priority.COUNT;
+    private static final int CLASSES = Priority.values().length;
     private static final int NORMAL = Priority.NORMAL.level();
     /** The inbox behind those of the classes: what the reactor must know before it makes a snapshot, and no user code. */
     private static final int CONTROL = CLASSES;

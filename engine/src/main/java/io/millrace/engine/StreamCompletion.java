@@ -28,7 +28,8 @@ abstract sealed class StreamCompletion implements CompletionDescriptor, Owner {
     private static final Interest BOTH = Interest.READ_WRITE;
 
     final Reactor reactor;
-    private final Reactors manager;
+    private final CompletionEventManager manager;
+    private final DescriptorTable table;
     private final Source source;
     private final int fd;
     private final Slot<Reading> reading = new Slot<>();
@@ -46,19 +47,22 @@ abstract sealed class StreamCompletion implements CompletionDescriptor, Owner {
     private final Runnable tryRead = this::tryRead;
     private final Runnable tryWrite = this::tryWrite;
 
-    private StreamCompletion(Reactors manager, Reactor reactor, Source source) {
+    private StreamCompletion(CompletionEventManager manager, DescriptorTable table, Reactor reactor, Source source) {
         this.manager = manager;
+        this.table = table;
         this.reactor = reactor;
         this.source = source;
         this.fd = WatchedFd.numberOf(source);
     }
 
-    static StreamCompletion of(Reactors manager, Reactor reactor, ByteStream stream) {
-        return new OfStream(manager, reactor, stream);
+    static StreamCompletion of(
+            CompletionEventManager manager, DescriptorTable table, Reactor reactor, ByteStream stream) {
+        return new OfStream(manager, table, reactor, stream);
     }
 
-    static StreamCompletion of(Reactors manager, Reactor reactor, UdpSocket socket) {
-        return new OfUdp(manager, reactor, socket);
+    static StreamCompletion of(
+            CompletionEventManager manager, DescriptorTable table, Reactor reactor, UdpSocket socket) {
+        return new OfUdp(manager, table, reactor, socket);
     }
 
     /** A read that is pending. */
@@ -281,7 +285,7 @@ abstract sealed class StreamCompletion implements CompletionDescriptor, Owner {
                     write.callback.accept(new WriteResult.Closed());
                 }
             } finally {
-                manager.forget(this, fd);
+                table.forget(this, fd);
                 closeSource();
             }
         }
@@ -322,8 +326,8 @@ abstract sealed class StreamCompletion implements CompletionDescriptor, Owner {
     private static final class OfStream extends StreamCompletion {
         private final ByteStream stream;
 
-        OfStream(Reactors manager, Reactor reactor, ByteStream stream) {
-            super(manager, reactor, stream);
+        OfStream(CompletionEventManager manager, DescriptorTable table, Reactor reactor, ByteStream stream) {
+            super(manager, table, reactor, stream);
             this.stream = stream;
         }
 
@@ -381,8 +385,8 @@ abstract sealed class StreamCompletion implements CompletionDescriptor, Owner {
     private static final class OfUdp extends StreamCompletion {
         private final UdpSocket socket;
 
-        OfUdp(Reactors manager, Reactor reactor, UdpSocket socket) {
-            super(manager, reactor, socket);
+        OfUdp(CompletionEventManager manager, DescriptorTable table, Reactor reactor, UdpSocket socket) {
+            super(manager, table, reactor, socket);
             this.socket = socket;
         }
 

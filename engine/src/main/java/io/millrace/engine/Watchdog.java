@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * sleep calls it back: see {@link Vigil}.
  */
 final class Watchdog {
-    private final List<Reactor> reactors;
+    private final List<? extends Watched> reactors;
     private final Clock clock;
     /** Whether time passes by itself; a clock that tests move says nothing about what the kernel did meanwhile. */
     private final boolean realTime;
@@ -39,7 +39,11 @@ final class Watchdog {
      * @param report gets each item that blocks; null if they are to be logged
      */
     Watchdog(
-            String name, List<Reactor> reactors, Clock clock, long limitNanos, @Nullable Consumer<BlockedTurn> report) {
+            String name,
+            List<? extends Watched> reactors,
+            Clock clock,
+            long limitNanos,
+            @Nullable Consumer<BlockedTurn> report) {
         this.reactors = reactors;
         this.clock = clock;
         this.realTime = clock.equals(Clock.system());
@@ -51,9 +55,8 @@ final class Watchdog {
                 reactors.stream().map(reactor -> new Suspect(limitNanos)).toArray(Suspect[]::new);
         this.thread = Thread.ofPlatform().daemon(true).name(name + "-watchdog").unstarted(this::watch);
         this.vigil = new Vigil(
-                reactors.stream().map(reactor -> reactor.pulse).toArray(Pulse[]::new),
-                () -> LockSupport.unpark(thread));
-        reactors.forEach(reactor -> reactor.pulse.watchedBy(vigil));
+                reactors.stream().map(Watched::pulse).toArray(Pulse[]::new), () -> LockSupport.unpark(thread));
+        reactors.forEach(reactor -> reactor.pulse().watchedBy(vigil));
     }
 
     void start() {
@@ -110,8 +113,8 @@ final class Watchdog {
     private boolean look(long[] last, long pausedNanos) {
         boolean active = false;
         for (int i = 0; i < last.length; i++) {
-            Reactor reactor = reactors.get(i);
-            long beat = reactor.pulse.beat();
+            Watched reactor = reactors.get(i);
+            long beat = reactor.pulse().beat();
             active |= beat != last[i] || (beat & 1) != 0;
             last[i] = beat;
             if ((beat & 1) == 0) {
@@ -123,15 +126,15 @@ final class Watchdog {
         return active;
     }
 
-    private void look(Reactor reactor, Suspect suspect, long beat, long pausedNanos) {
+    private void look(Watched reactor, Suspect suspect, long beat, long pausedNanos) {
         long item = reactor.items();
         ThreadTimes times = realTime ? ThreadTimes.of(reactor.systemThread()) : null;
         long now = clock.nanoTime();
-        long since = realTime ? now : reactor.pulse.turnBegan();
+        long since = realTime ? now : reactor.pulse().turnBegan();
         switch (suspect.works(beat, item, since, now, times, pausedNanos)) {
             case BLOCKED -> {
                 BlockedTurn blocked = reactor.describeTurn(suspect.itemNanos());
-                if (reactor.items() == item && reactor.pulse.beat() == beat) {
+                if (reactor.items() == item && reactor.pulse().beat() == beat) {
                     tell(blocked, now);
                 }
             }

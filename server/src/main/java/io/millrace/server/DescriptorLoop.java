@@ -209,14 +209,14 @@ final class DescriptorLoop implements TransportLoop {
 
     @Override
     public Acceptance accept(TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed) {
-        Acceptor acceptor = new Acceptor(manager.register(listener), listener, accepted, failed);
+        DescriptorAcceptor acceptor = new DescriptorAcceptor(manager.register(listener), listener, accepted, failed);
         acceptor.arm();
         carry(acceptor.end);
         return acceptor;
     }
 
     /** Accepts until would-block, then asks to be told again. */
-    private final class Acceptor implements Acceptance {
+    private final class DescriptorAcceptor implements Acceptance {
         private static final long RETRY_NANOS = 50_000_000;
 
         private final Runnable end = this::stop;
@@ -227,7 +227,7 @@ final class DescriptorLoop implements TransportLoop {
         private final Consumer<TcpStream> accepted;
         private final Consumer<IOException> failed;
 
-        Acceptor(
+        DescriptorAcceptor(
                 ReadinessDescriptor descriptor,
                 TcpListener listener,
                 Consumer<TcpStream> accepted,
