@@ -24,20 +24,20 @@ import java.nio.channels.ClosedChannelException;
 abstract sealed class SocketStream<A> implements ByteStream permits TcpStream, UnixStream {
     final StreamCalls calls;
     final A peer;
-    private final String kind;
     private final Leak leak;
     private volatile boolean connected;
     private volatile boolean inputShut;
     private volatile boolean outputShut;
 
-    /** A stream that describes itself as {@code kind} and {@code peer}. */
-    SocketStream(String kind, A peer, StreamCalls calls, boolean connected) {
+    SocketStream(A peer, StreamCalls calls, boolean connected) {
         this.calls = calls;
         this.peer = peer;
-        this.kind = kind;
         this.connected = connected;
-        this.leak = Leak.track(this, kind, peer, calls::close); // the calls know nothing of the stream
+        this.leak = Leak.track(this, kind(), peer, calls::close); // the calls know nothing of the stream
     }
+
+    /** How it describes itself, with the peer behind. Asked by the constructor too. */
+    abstract String kind();
 
     @Override
     public final Handle handle() {
@@ -262,6 +262,6 @@ abstract sealed class SocketStream<A> implements ByteStream permits TcpStream, U
     @Override
     public final String toString() {
         String state = !calls.isOpen() ? ", closed" : connected ? "" : ", connecting";
-        return kind + " " + peer + state + ", " + calls;
+        return kind() + " " + peer + state + ", " + calls;
     }
 }

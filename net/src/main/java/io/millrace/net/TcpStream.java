@@ -28,7 +28,12 @@ public final class TcpStream extends SocketStream<InetSocketAddress> {
     private volatile @Nullable InetSocketAddress local;
 
     TcpStream(StreamCalls calls, InetSocketAddress remote, boolean connected) {
-        super("TcpStream to", remote, calls, connected);
+        super(remote, calls, connected);
+    }
+
+    @Override
+    String kind() {
+        return "TcpStream to";
     }
 
     /**

@@ -15,7 +15,12 @@ import java.nio.file.Path;
  */
 public final class UnixStream extends SocketStream<UnixAddress> {
     UnixStream(StreamCalls calls, UnixAddress address) {
-        super("UnixStream at", address, calls, true);
+        super(address, calls, true);
+    }
+
+    @Override
+    String kind() {
+        return "UnixStream at";
     }
 
     /**
