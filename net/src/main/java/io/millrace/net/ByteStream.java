@@ -13,7 +13,7 @@ import java.nio.ByteBuffer;
  *
  * <p><b>Threads.</b> Any thread may call, one for each direction at a time. Close comes from any thread at any time.
  */
-public sealed interface ByteStream extends Io permits TcpStream, UnixStream {
+public sealed interface ByteStream extends Io permits SocketStream {
     /**
      * Asks how the attempt to connect ended; call it when the stream is reported writable. Costs no system call once it returned true.
      *

@@ -1,8 +1,14 @@
 package io.millrace.net;
 
+import io.millrace.net.family.ByteCalls;
+import io.millrace.net.family.ChildCommand;
+import io.millrace.net.family.Failures;
+import io.millrace.net.family.ProcessCalls;
+import io.millrace.net.family.SourceFactory;
 import io.millrace.poll.Handle;
 import io.millrace.poll.Source;
 import io.millrace.poll.internal.Leak;
+import io.millrace.sys.Processes;
 import io.millrace.sys.Signals;
 import java.io.IOException;
 import java.lang.ref.Reference;
@@ -48,11 +54,18 @@ public final class ChildProcess implements Source, AutoCloseable {
     /** Where a standard stream of a child goes to or comes from. */
     public enum Stdio {
         /** A pipe, whose other end is {@link #stdin}, {@link #stdout} or {@link #stderr}. */
-        PIPE,
+        PIPE(ChildCommand.Stream.PIPE),
         /** Where this process's own goes to or comes from. */
-        INHERIT,
+        INHERIT(ChildCommand.Stream.INHERIT),
         /** Nowhere: what is written is thrown away, and a read is at the end at once. */
-        DISCARD
+        DISCARD(ChildCommand.Stream.DISCARD);
+
+        /** As a family knows it. */
+        final ChildCommand.Stream stream;
+
+        Stdio(ChildCommand.Stream stream) {
+            this.stream = stream;
+        }
     }
 
     /**
@@ -77,23 +90,23 @@ public final class ChildProcess implements Source, AutoCloseable {
         }
     }
 
-    private final ProcessTransport transport;
+    private final ProcessCalls calls;
     private final Leak leak;
     private final List<String> command;
     private final Pipe.@Nullable Writer stdin;
     private final Pipe.@Nullable Reader stdout;
     private final Pipe.@Nullable Reader stderr;
 
-    private ChildProcess(ProcessTransport transport, List<String> command) {
-        this.transport = transport;
+    private ChildProcess(ProcessCalls calls, List<String> command) {
+        this.calls = calls;
         this.command = command;
-        ByteTransport in = transport.stream(0);
-        ByteTransport out = transport.stream(1);
-        ByteTransport err = transport.stream(2);
+        ByteCalls in = calls.stream(0);
+        ByteCalls out = calls.stream(1);
+        ByteCalls err = calls.stream(2);
         this.stdin = in == null ? null : new Pipe.Writer(in);
         this.stdout = out == null ? null : new Pipe.Reader(out);
         this.stderr = err == null ? null : new Pipe.Reader(err);
-        this.leak = Leak.track(this, "ChildProcess", command, transport::close);
+        this.leak = Leak.track(this, "ChildProcess", command, calls::close);
     }
 
     /**
@@ -109,7 +122,7 @@ public final class ChildProcess implements Source, AutoCloseable {
 
     @Override
     public Handle handle() {
-        return transport.handle();
+        return calls.handle();
     }
 
     /**
@@ -118,7 +131,7 @@ public final class ChildProcess implements Source, AutoCloseable {
      * @return the number
      */
     public long pid() {
-        return transport.pid();
+        return calls.pid();
     }
 
     /**
@@ -168,7 +181,8 @@ public final class ChildProcess implements Source, AutoCloseable {
      */
     public @Nullable Exit poll() throws IOException {
         try {
-            return transport.poll();
+            Processes.Ended ended = calls.poll();
+            return ended == null ? null : new Exit(ended.code(), ended.signal());
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -186,7 +200,7 @@ public final class ChildProcess implements Source, AutoCloseable {
      */
     public boolean kill(String signal) throws IOException {
         try {
-            return transport.kill(signal);
+            return calls.kill(signal);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -205,28 +219,28 @@ public final class ChildProcess implements Source, AutoCloseable {
         if (stderr != null) {
             stderr.close();
         }
-        transport.close();
+        calls.close();
     }
 
     @Override
     public String toString() {
-        return "ChildProcess " + pid() + " of " + command + ", " + transport;
+        return "ChildProcess " + pid() + " of " + command + ", " + calls;
     }
 
     /** A child that has yet to be started; it may be started several times. Used by one thread at a time. */
     public static final class Builder {
-        private final Sources sources;
+        private final SourceFactory factory;
         private final List<String> command;
         private final Stdio[] stdio = {Stdio.PIPE, Stdio.PIPE, Stdio.PIPE};
         private final Map<String, @Nullable String> variables = new LinkedHashMap<>();
         private boolean onlyTheseVariables;
         private @Nullable Path directory;
 
-        Builder(Sources sources, String... command) {
+        Builder(SourceFactory factory, String... command) {
             if (command.length == 0) {
                 throw new IllegalArgumentException("a command begins with a program; there is none");
             }
-            this.sources = sources;
+            this.factory = factory;
             this.command = List.copyOf(Arrays.asList(command));
         }
 
@@ -314,31 +328,19 @@ public final class ChildProcess implements Source, AutoCloseable {
                 throw new IOException("cannot start " + command + " in " + begins + ": there is no such directory");
             }
             try {
-                return new ChildProcess(sources.start(this), command);
+                return new ChildProcess(factory.start(described()), command);
             } catch (IOException e) {
                 throw Failures.start(command, e);
             }
         }
 
-        List<String> command() {
-            return command;
-        }
-
-        Stdio stdio(int stream) {
-            return stdio[stream];
-        }
-
-        Map<String, @Nullable String> changedVariables() {
-            return Collections.unmodifiableMap(variables);
-        }
-
-        boolean hasOnlyChangedVariables() {
-            return onlyTheseVariables;
-        }
-
-        @Nullable
-        Path directory() {
-            return directory;
+        private ChildCommand described() {
+            return new ChildCommand(
+                    command,
+                    Arrays.stream(stdio).map(each -> each.stream).toList(),
+                    Collections.unmodifiableMap(variables),
+                    onlyTheseVariables,
+                    directory);
         }
 
         @Override

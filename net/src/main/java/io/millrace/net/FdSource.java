@@ -1,5 +1,7 @@
 package io.millrace.net;
 
+import io.millrace.net.family.ByteCalls;
+import io.millrace.net.fd.FdAdoption;
 import io.millrace.poll.Handle;
 import io.millrace.poll.Interest;
 import io.millrace.poll.internal.Leak;
@@ -53,15 +55,15 @@ public final class FdSource implements Io {
     private final int fd;
     private final Fds.Kind kind;
     private final Descriptor descriptor;
-    private final FdBytes bytes;
+    private final ByteCalls calls;
     private final Leak leak;
 
-    private FdSource(int fd, Fds.Kind kind, Descriptor descriptor, FdBytes.Kind calls) {
+    private FdSource(int fd, FdAdoption.Adopted adopted) {
         this.fd = fd;
-        this.kind = kind;
-        this.descriptor = descriptor;
-        this.bytes = new FdBytes(descriptor, calls, kind.isAlwaysReady());
-        this.leak = Leak.track(this, "FdSource by", bytes, bytes.handle()::close);
+        this.kind = adopted.kind();
+        this.descriptor = adopted.descriptor();
+        this.calls = adopted.calls();
+        this.leak = Leak.track(this, "FdSource by", calls, calls::close);
     }
 
     /**
@@ -75,21 +77,7 @@ public final class FdSource implements Io {
      */
     public static FdSource adopt(int fd) throws IOException {
         requireNumber(fd);
-        // A number of our own first: whatever is asked of it then is true of it, though its owner may close theirs at
-        // any time.
-        Descriptor duplicate = new Descriptor(duplicate(fd), false);
-        boolean kept = false;
-        try {
-            Fds.Kind kind = Fds.kind(duplicate.fd());
-            int reopened = kind.canBeReopened() ? Fds.reopen(duplicate.fd()) : -1;
-            kept = reopened < 0;
-            Descriptor ours = kept ? duplicate : new Descriptor(reopened, false);
-            return new FdSource(fd, kind, ours, calls(kind, ours.fd()));
-        } finally {
-            if (!kept) {
-                duplicate.close();
-            }
-        }
+        return new FdSource(fd, FdAdoption.adopt(fd));
     }
 
     /**
@@ -102,14 +90,8 @@ public final class FdSource implements Io {
      * @throws IllegalStateException if there are no descriptors here, or native access is denied
      */
     public static FdSource owned(int fd) throws IOException {
-        Fds.Kind kind = kindOf(fd);
-        int reopened = kind.canBeReopened() && !Fds.isNonBlocking(fd) ? Fds.reopen(fd) : -1;
-        if (reopened >= 0) {
-            Fds.replace(fd, reopened);
-        } else {
-            Fds.setCloseOnExec(fd);
-        }
-        return new FdSource(fd, kind, new Descriptor(fd, false), calls(kind, fd));
+        requireNumber(fd);
+        return new FdSource(fd, FdAdoption.own(fd));
     }
 
     /**
@@ -131,53 +113,9 @@ public final class FdSource implements Io {
         Net.natively(); // or says why not
     }
 
-    private static int duplicate(int fd) throws IOException {
-        try {
-            return Fds.duplicate(fd);
-        } catch (ErrnoException e) {
-            throw notOpen(fd, e);
-        }
-    }
-
-    private static Fds.Kind kindOf(int fd) throws IOException {
-        requireNumber(fd);
-        try {
-            return Fds.kind(fd);
-        } catch (ErrnoException e) {
-            throw notOpen(fd, e);
-        }
-    }
-
-    /** Throws what it should be, or answers what it is. */
-    private static ErrnoException notOpen(int fd, ErrnoException e) {
-        if (e.is(Errno.EBADF)) {
-            throw new IllegalArgumentException(
-                    "cannot adopt fd " + fd + ": not an open file descriptor; open it first, and do not close it yet",
-                    e);
-        }
-        return e;
-    }
-
-    /** How to move bytes without a wait. */
-    private static FdBytes.Kind calls(Fds.Kind kind, int fd) throws IOException {
-        return switch (kind) {
-            case SOCKET, DATAGRAM -> FdBytes.Kind.FOREIGN_SOCKET;
-            case REGULAR, ALWAYS_READY -> FdBytes.Kind.PIPE;
-            case PIPE, TERMINAL, TERMINAL_MASTER, OTHER -> Fds.isNonBlocking(fd) ? FdBytes.Kind.PIPE : guarded(kind);
-        };
-    }
-
-    private static FdBytes.Kind guarded(Fds.Kind kind) {
-        return switch (kind) {
-            case PIPE -> FdBytes.Kind.GUARDED_PIPE;
-            case TERMINAL, TERMINAL_MASTER -> FdBytes.Kind.GUARDED_TERMINAL;
-            default -> FdBytes.Kind.GUARDED;
-        };
-    }
-
     @Override
     public Handle handle() {
-        return bytes.handle();
+        return calls.handle();
     }
 
     /**
@@ -200,9 +138,9 @@ public final class FdSource implements Io {
      * @throws IllegalArgumentException if the buffer is read-only
      */
     public int tryRead(ByteBuffer into) throws IOException {
-        ByteTransport.requireWritable(into);
+        ByteCalls.requireWritable(into);
         try {
-            return settleRead(bytes.read(into));
+            return settleRead(calls.read(into));
         } catch (ErrnoException e) {
             return endOf(e);
         } finally {
@@ -223,9 +161,9 @@ public final class FdSource implements Io {
      * @throws IndexOutOfBoundsException if the range is not within the array
      */
     public int tryRead(ByteBuffer[] into, int offset, int length) throws IOException {
-        ByteTransport.requireWritable(into, offset, length);
+        ByteCalls.requireWritable(into, offset, length);
         try {
-            return settleRead(bytes.read(into, offset, length));
+            return settleRead(calls.read(into, offset, length));
         } catch (ErrnoException e) {
             return endOf(e);
         } finally {
@@ -245,9 +183,9 @@ public final class FdSource implements Io {
      * @throws WrongThreadException if the segment is confined to another thread
      */
     public int tryRead(MemorySegment into) throws IOException {
-        ByteTransport.requireWritable(into);
+        ByteCalls.requireWritable(into);
         try {
-            return settleRead(bytes.read(into));
+            return settleRead(calls.read(into));
         } catch (ErrnoException e) {
             return endOf(e);
         } finally {
@@ -280,7 +218,7 @@ public final class FdSource implements Io {
      */
     public int tryWrite(ByteBuffer from) throws IOException {
         try {
-            return settleWritten(bytes.write(from));
+            return settleWritten(calls.write(from));
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -298,9 +236,9 @@ public final class FdSource implements Io {
      * @throws IndexOutOfBoundsException if the range is not within the array
      */
     public int tryWrite(ByteBuffer[] from, int offset, int length) throws IOException {
-        ByteTransport.requireWithin(from, offset, length);
+        ByteCalls.requireWithin(from, offset, length);
         try {
-            return settleWritten(bytes.write(from, offset, length));
+            return settleWritten(calls.write(from, offset, length));
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -318,7 +256,7 @@ public final class FdSource implements Io {
      */
     public int tryWrite(MemorySegment from) throws IOException {
         try {
-            return settleWritten(bytes.write(from));
+            return settleWritten(calls.write(from));
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -344,7 +282,7 @@ public final class FdSource implements Io {
                 | (drained.contains(Interest.WRITABLE) ? Bits.WRITABLE : 0);
         if (bits != 0) {
             tellsOfWouldBlock();
-            bytes.handle().drained(bits);
+            calls.handle().drained(bits);
         }
     }
 
@@ -357,11 +295,11 @@ public final class FdSource implements Io {
     @Override
     public void close() {
         leak.closed();
-        bytes.handle().close();
+        calls.handle().close();
     }
 
     @Override
     public String toString() {
-        return "FdSource of fd " + fd + ", " + kind.description() + ", by " + bytes;
+        return "FdSource of fd " + fd + ", " + kind.description() + ", by " + calls;
     }
 }

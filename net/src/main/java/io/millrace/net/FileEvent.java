@@ -1,5 +1,6 @@
 package io.millrace.net;
 
+import io.millrace.net.family.FileChange;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -15,27 +16,33 @@ public record FileEvent(
     /** What can happen. */
     public enum Kind {
         /** It is there now: made, or moved here from a place that is not watched. */
-        CREATED,
+        CREATED(FileChange.Kind.CREATED),
         /** Its content, or its attributes, changed. Several changes may be one event. */
-        MODIFIED,
+        MODIFIED(FileChange.Kind.MODIFIED),
         /** It is no longer there: deleted, or moved to a place that is not watched. Of a watched directory itself: its last event. */
-        DELETED,
+        DELETED(FileChange.Kind.DELETED),
         /** It was moved from one watched place to another. Linux only; elsewhere that is DELETED and CREATED. */
-        MOVED,
+        MOVED(FileChange.Kind.MOVED),
         /** More happened than could be kept, and some of it is lost: look at the files themselves. Reported always. */
-        OVERFLOW
+        OVERFLOW(FileChange.Kind.OVERFLOW);
+
+        /** As a family knows it. */
+        final FileChange.Kind change;
+
+        Kind(FileChange.Kind change) {
+            this.change = change;
+        }
     }
 
-    static FileEvent of(Kind kind, Path path) {
-        return new FileEvent(kind, path, null);
-    }
-
-    static FileEvent moved(Path from, Path to) {
-        return new FileEvent(Kind.MOVED, to, from);
-    }
-
-    static FileEvent overflow() {
-        return new FileEvent(Kind.OVERFLOW, null, null);
+    static FileEvent of(FileChange change) {
+        Kind kind = switch (change.kind()) {
+            case CREATED -> Kind.CREATED;
+            case MODIFIED -> Kind.MODIFIED;
+            case DELETED -> Kind.DELETED;
+            case MOVED -> Kind.MOVED;
+            case OVERFLOW -> Kind.OVERFLOW;
+        };
+        return new FileEvent(kind, change.path(), change.from());
     }
 
     @Override

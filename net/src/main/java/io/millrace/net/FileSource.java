@@ -1,5 +1,7 @@
 package io.millrace.net;
 
+import io.millrace.net.family.ByteCalls;
+import io.millrace.net.family.FileCalls;
 import io.millrace.poll.Handle;
 import io.millrace.poll.internal.Leak;
 import java.io.IOException;
@@ -35,14 +37,14 @@ import java.nio.file.Path;
  * once registered with keeps for life, and which is closed if a thread is interrupted in a call.
  */
 public final class FileSource implements Io {
-    private final FileTransport transport;
+    private final FileCalls calls;
     private final Leak leak;
     private final Path path;
 
-    FileSource(FileTransport transport, Path path) {
-        this.transport = transport;
+    FileSource(FileCalls calls, Path path) {
+        this.calls = calls;
         this.path = path;
-        this.leak = Leak.track(this, "FileSource of", path, transport::close);
+        this.leak = Leak.track(this, "FileSource of", path, calls::close);
     }
 
     /**
@@ -64,7 +66,7 @@ public final class FileSource implements Io {
 
     @Override
     public Handle handle() {
-        return transport.handle();
+        return calls.handle();
     }
 
     /**
@@ -86,9 +88,9 @@ public final class FileSource implements Io {
      * @throws IllegalArgumentException if the buffer is read-only
      */
     public int tryRead(ByteBuffer into) throws IOException {
-        ByteTransport.requireWritable(into);
+        ByteCalls.requireWritable(into);
         try {
-            return transport.read(into, FileTransport.NEXT);
+            return calls.read(into, FileCalls.NEXT);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -105,10 +107,10 @@ public final class FileSource implements Io {
      * @throws IllegalArgumentException if the buffer is read-only, or the position negative
      */
     public int tryRead(ByteBuffer into, long position) throws IOException {
-        ByteTransport.requireWritable(into);
+        ByteCalls.requireWritable(into);
         requirePosition(position);
         try {
-            return transport.read(into, position);
+            return calls.read(into, position);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -124,7 +126,7 @@ public final class FileSource implements Io {
      */
     public int tryWrite(ByteBuffer from) throws IOException {
         try {
-            return transport.write(from, FileTransport.NEXT);
+            return calls.write(from, FileCalls.NEXT);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -144,7 +146,7 @@ public final class FileSource implements Io {
     public int tryWrite(ByteBuffer from, long position) throws IOException {
         requirePosition(position);
         try {
-            return transport.write(from, position);
+            return calls.write(from, position);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -162,9 +164,9 @@ public final class FileSource implements Io {
      * @throws WrongThreadException if the segment is confined to another thread
      */
     public int tryRead(MemorySegment into) throws IOException {
-        ByteTransport.requireWritable(into);
+        ByteCalls.requireWritable(into);
         try {
-            return transport.read(into, FileTransport.NEXT);
+            return calls.read(into, FileCalls.NEXT);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -183,10 +185,10 @@ public final class FileSource implements Io {
      * @throws WrongThreadException if the segment is confined to another thread
      */
     public int tryRead(MemorySegment into, long position) throws IOException {
-        ByteTransport.requireWritable(into);
+        ByteCalls.requireWritable(into);
         requirePosition(position);
         try {
-            return transport.read(into, position);
+            return calls.read(into, position);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -204,7 +206,7 @@ public final class FileSource implements Io {
      */
     public int tryWrite(MemorySegment from) throws IOException {
         try {
-            return transport.write(from, FileTransport.NEXT);
+            return calls.write(from, FileCalls.NEXT);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -225,7 +227,7 @@ public final class FileSource implements Io {
     public int tryWrite(MemorySegment from, long position) throws IOException {
         requirePosition(position);
         try {
-            return transport.write(from, position);
+            return calls.write(from, position);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -240,7 +242,7 @@ public final class FileSource implements Io {
      */
     public long size() throws IOException {
         try {
-            return transport.size();
+            return calls.size();
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -255,7 +257,7 @@ public final class FileSource implements Io {
      */
     public void force(boolean metadata) throws IOException {
         try {
-            transport.force(metadata);
+            calls.force(metadata);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -264,11 +266,11 @@ public final class FileSource implements Io {
     @Override
     public void close() {
         leak.closed();
-        transport.close();
+        calls.close();
     }
 
-    FileTransport transport() {
-        return transport;
+    FileCalls calls() {
+        return calls;
     }
 
     static void requirePosition(long position) {
@@ -279,6 +281,6 @@ public final class FileSource implements Io {
 
     @Override
     public String toString() {
-        return "FileSource of " + path + ", " + transport;
+        return "FileSource of " + path + ", " + calls;
     }
 }

@@ -1,6 +1,9 @@
 package io.millrace.net;
 
 import io.millrace.net.FileEvent.Kind;
+import io.millrace.net.family.FileChange;
+import io.millrace.net.family.WatchCalls;
+import io.millrace.net.family.WatchedPath;
 import io.millrace.poll.Handle;
 import io.millrace.poll.Source;
 import io.millrace.poll.internal.Leak;
@@ -40,14 +43,14 @@ import org.jspecify.annotations.Nullable;
  * take seconds. Network file systems report what this machine does and not what others do.
  */
 public final class FileWatch implements Source, AutoCloseable {
-    private static final Set<Kind> ALL = Collections.unmodifiableSet(EnumSet.allOf(Kind.class));
+    private static final Set<FileChange.Kind> ALL = Collections.unmodifiableSet(EnumSet.allOf(FileChange.Kind.class));
 
-    private final WatchTransport transport;
+    private final WatchCalls calls;
     private final Leak leak;
 
-    FileWatch(WatchTransport transport) {
-        this.transport = transport;
-        this.leak = Leak.track(this, "FileWatch by", transport, transport::close);
+    FileWatch(WatchCalls calls) {
+        this.calls = calls;
+        this.leak = Leak.track(this, "FileWatch by", calls, calls::close);
     }
 
     /**
@@ -62,7 +65,7 @@ public final class FileWatch implements Source, AutoCloseable {
 
     @Override
     public Handle handle() {
-        return transport.handle();
+        return calls.handle();
     }
 
     /**
@@ -75,10 +78,12 @@ public final class FileWatch implements Source, AutoCloseable {
      * @throws IOException if the system refuses, e.g. because too much is watched
      */
     public void watch(Path path, Kind... kinds) throws IOException {
-        Set<Kind> wanted = EnumSet.noneOf(Kind.class);
-        Collections.addAll(wanted, kinds);
+        Set<FileChange.Kind> wanted = EnumSet.noneOf(FileChange.Kind.class);
+        for (Kind kind : kinds) {
+            wanted.add(kind.change);
+        }
         try {
-            transport.watch(WatchedPath.of(path, wanted.isEmpty() ? ALL : wanted));
+            calls.watch(WatchedPath.of(path, wanted.isEmpty() ? ALL : wanted));
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -92,7 +97,7 @@ public final class FileWatch implements Source, AutoCloseable {
      */
     public boolean unwatch(Path path) {
         try {
-            return transport.unwatch(path);
+            return calls.unwatch(path);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -107,7 +112,8 @@ public final class FileWatch implements Source, AutoCloseable {
      */
     public @Nullable FileEvent poll() throws IOException {
         try {
-            return transport.poll();
+            FileChange change = calls.poll();
+            return change == null ? null : FileEvent.of(change);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -117,11 +123,11 @@ public final class FileWatch implements Source, AutoCloseable {
     @Override
     public void close() {
         leak.closed();
-        transport.close();
+        calls.close();
     }
 
     @Override
     public String toString() {
-        return "FileWatch by " + transport;
+        return "FileWatch by " + calls;
     }
 }

@@ -1,5 +1,6 @@
 package io.millrace.net;
 
+import io.millrace.net.family.ByteCalls;
 import io.millrace.poll.Source;
 
 /**
@@ -33,10 +34,10 @@ import io.millrace.poll.Source;
 public sealed interface Io extends Source, AutoCloseable
         permits ByteStream, FdSource, FileSource, Pipe.Reader, Pipe.Writer {
     /** The end of the stream: the peer sends no more. */
-    int EOF = -1;
+    int EOF = ByteCalls.EOF;
 
     /** Nothing was moved: wait until a {@link io.millrace.poll.Poll} reports the direction. */
-    int WOULD_BLOCK = -2;
+    int WOULD_BLOCK = ByteCalls.WOULD_BLOCK;
 
     /**
      * Closes it: deregistered first, if it is registered, and never reported again. From any thread, also while another one

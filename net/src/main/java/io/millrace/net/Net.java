@@ -1,5 +1,10 @@
 package io.millrace.net;
 
+import io.millrace.net.family.AcceptCalls;
+import io.millrace.net.family.SourceFactory;
+import io.millrace.net.family.UdpCalls;
+import io.millrace.net.fd.FdSourceFactory;
+import io.millrace.net.nio.NioSourceFactory;
 import io.millrace.poll.BackendReport;
 import io.millrace.poll.Poll;
 import io.millrace.poll.internal.LoopAccess;
@@ -32,16 +37,16 @@ public final class Net {
     /** How many connections may wait to be accepted, if the caller does not say. */
     public static final int DEFAULT_BACKLOG = 1024;
 
-    private static final Net NATIVE = new Net(new FdSources());
-    private static final Net NIO = new Net(new NioSources());
+    private static final Net NIO = new Net(new NioSourceFactory());
+    private static final Net NATIVE = new Net(new FdSourceFactory(NIO.factory));
 
     /** The answer of {@link #standard}. Two threads that find it missing at once find the same. */
     private static volatile @Nullable Net standard;
 
-    private final Sources sources;
+    private final SourceFactory factory;
 
-    private Net(Sources sources) {
-        this.sources = sources;
+    private Net(SourceFactory factory) {
+        this.factory = factory;
     }
 
     /**
@@ -144,7 +149,9 @@ public final class Net {
      */
     public TcpListener listen(InetSocketAddress address, ListenOptions options) throws IOException {
         requireResolved(address, "listen on ");
-        return sources.listen(address, options);
+        SourceFactory.Bound<AcceptCalls> bound =
+                factory.listen(address, options.backlog(), options.reusePort(), options.receiveBuffer());
+        return new TcpListener(bound.calls(), bound.local());
     }
 
     /**
@@ -158,7 +165,8 @@ public final class Net {
      */
     public TcpStream connect(InetSocketAddress address) throws IOException {
         requireResolved(address, "connect to ");
-        return sources.connect(address);
+        SourceFactory.Begun begun = factory.connect(address);
+        return new TcpStream(begun.calls(), address, begun.connected());
     }
 
     /**
@@ -190,7 +198,7 @@ public final class Net {
         if (backlog < 1) {
             throw new IllegalArgumentException("a backlog is at least 1: " + backlog);
         }
-        return sources.listen(address, backlog);
+        return new UnixListener(factory.listen(address.name(), backlog), address, SocketFile.of(address));
     }
 
     /**
@@ -203,7 +211,7 @@ public final class Net {
      * @throws UnsupportedOperationException if this is an abstract name and the family is NIO's
      */
     public UnixStream connect(UnixAddress address) throws IOException {
-        return sources.connect(address);
+        return new UnixStream(factory.connect(address.name()), address);
     }
 
     /**
@@ -232,7 +240,8 @@ public final class Net {
      */
     public UdpSocket udp(InetSocketAddress address, UdpOptions options) throws IOException {
         requireResolved(address, "bind a UDP socket to ");
-        return sources.udp(address, options);
+        SourceFactory.Bound<UdpCalls> bound = factory.udp(address, options.reusePort(), options.receiveBuffer());
+        return new UdpSocket(bound.calls(), bound.local());
     }
 
     /**
@@ -242,7 +251,8 @@ public final class Net {
      * @throws IOException if the system refuses, e.g. because too many files are open
      */
     public Pipe pipe() throws IOException {
-        return sources.pipe();
+        SourceFactory.PipeEnds ends = factory.pipe();
+        return new Pipe(ends.reading(), ends.writing());
     }
 
     static void requireResolved(InetSocketAddress address, String doing) {
@@ -267,7 +277,7 @@ public final class Net {
      * @throws UnsupportedOperationException if an option is not known
      */
     public FileSource file(Path path, OpenOption... options) throws IOException {
-        return sources.file(path, Set.copyOf(Arrays.asList(options)));
+        return new FileSource(factory.file(path, Set.copyOf(Arrays.asList(options))), path);
     }
 
     /**
@@ -277,7 +287,7 @@ public final class Net {
      * @throws IOException if the system refuses, e.g. because too many files are open or too many watches are
      */
     public FileWatch fileWatch() throws IOException {
-        return sources.fileWatch();
+        return new FileWatch(factory.fileWatch());
     }
 
     /**
@@ -288,11 +298,11 @@ public final class Net {
      * @throws IllegalArgumentException if there is no program
      */
     public ChildProcess.Builder process(String... command) {
-        return new ChildProcess.Builder(sources, command);
+        return new ChildProcess.Builder(factory, command);
     }
 
     @Override
     public String toString() {
-        return "Net of " + sources;
+        return "Net of " + factory;
     }
 }

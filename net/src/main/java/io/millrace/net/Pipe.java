@@ -1,5 +1,6 @@
 package io.millrace.net;
 
+import io.millrace.net.family.ByteCalls;
 import io.millrace.poll.Handle;
 import io.millrace.poll.internal.Leak;
 import java.io.IOException;
@@ -19,7 +20,7 @@ public final class Pipe implements AutoCloseable {
     private final Reader source;
     private final Writer sink;
 
-    Pipe(ByteTransport reading, ByteTransport writing) {
+    Pipe(ByteCalls reading, ByteCalls writing) {
         this.source = new Reader(reading);
         this.sink = new Writer(writing);
     }
@@ -66,10 +67,10 @@ public final class Pipe implements AutoCloseable {
 
     /** The end that bytes come out of. Readable while there are some, or the other end is closed. */
     public static final class Reader implements Io {
-        private final ByteTransport bytes;
+        private final ByteCalls bytes;
         private final Leak leak;
 
-        Reader(ByteTransport bytes) {
+        Reader(ByteCalls bytes) {
             this.bytes = bytes;
             this.leak = Leak.track(this, "Pipe.Reader of", bytes, bytes::close);
         }
@@ -90,7 +91,7 @@ public final class Pipe implements AutoCloseable {
          * @throws IllegalArgumentException if the buffer is read-only
          */
         public int tryRead(ByteBuffer into) throws IOException {
-            ByteTransport.requireWritable(into);
+            ByteCalls.requireWritable(into);
             try {
                 return bytes.read(into);
             } finally {
@@ -111,7 +112,7 @@ public final class Pipe implements AutoCloseable {
          * @throws IndexOutOfBoundsException if the range is not within the array
          */
         public int tryRead(ByteBuffer[] into, int offset, int length) throws IOException {
-            ByteTransport.requireWritable(into, offset, length);
+            ByteCalls.requireWritable(into, offset, length);
             try {
                 return bytes.read(into, offset, length);
             } finally {
@@ -131,7 +132,7 @@ public final class Pipe implements AutoCloseable {
          * @throws WrongThreadException if the segment is confined to another thread
          */
         public int tryRead(MemorySegment into) throws IOException {
-            ByteTransport.requireWritable(into);
+            ByteCalls.requireWritable(into);
             try {
                 return bytes.read(into);
             } finally {
@@ -153,10 +154,10 @@ public final class Pipe implements AutoCloseable {
 
     /** The end that bytes go into. Writable while there is room, or the other end is closed. */
     public static final class Writer implements Io {
-        private final ByteTransport bytes;
+        private final ByteCalls bytes;
         private final Leak leak;
 
-        Writer(ByteTransport bytes) {
+        Writer(ByteCalls bytes) {
             this.bytes = bytes;
             this.leak = Leak.track(this, "Pipe.Writer of", bytes, bytes::close);
         }
@@ -194,7 +195,7 @@ public final class Pipe implements AutoCloseable {
          * @throws IndexOutOfBoundsException if the range is not within the array
          */
         public int tryWrite(ByteBuffer[] from, int offset, int length) throws IOException {
-            ByteTransport.requireWithin(from, offset, length);
+            ByteCalls.requireWithin(from, offset, length);
             try {
                 return bytes.write(from, offset, length);
             } finally {

@@ -1,5 +1,6 @@
 package io.millrace.net;
 
+import io.millrace.net.family.AcceptCalls;
 import io.millrace.poll.Handle;
 import io.millrace.poll.Source;
 import io.millrace.poll.internal.Leak;
@@ -30,14 +31,14 @@ import org.jspecify.annotations.Nullable;
  * address.
  */
 public final class TcpListener implements Source, AutoCloseable {
-    private final Acceptor acceptor;
+    private final AcceptCalls calls;
     private final Leak leak;
     private final InetSocketAddress local;
 
-    TcpListener(Acceptor acceptor, InetSocketAddress local) {
-        this.acceptor = acceptor;
+    TcpListener(AcceptCalls calls, InetSocketAddress local) {
+        this.calls = calls;
         this.local = local;
-        this.leak = Leak.track(this, "TcpListener on", local, acceptor.handle()::close);
+        this.leak = Leak.track(this, "TcpListener on", local, calls.handle()::close);
     }
 
     /**
@@ -56,7 +57,7 @@ public final class TcpListener implements Source, AutoCloseable {
 
     @Override
     public Handle handle() {
-        return acceptor.handle();
+        return calls.handle();
     }
 
     /**
@@ -69,11 +70,11 @@ public final class TcpListener implements Source, AutoCloseable {
      */
     public @Nullable TcpStream accept() throws IOException {
         try {
-            Acceptor.Accepted accepted = acceptor.accept();
+            AcceptCalls.Accepted accepted = calls.accept();
             if (accepted == null) {
                 return null;
             }
-            return new TcpStream(accepted.transport(), Objects.requireNonNull(accepted.remote()), true);
+            return new TcpStream(accepted.calls(), Objects.requireNonNull(accepted.remote()), true);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -95,11 +96,11 @@ public final class TcpListener implements Source, AutoCloseable {
     @Override
     public void close() {
         leak.closed();
-        acceptor.handle().close();
+        calls.handle().close();
     }
 
     @Override
     public String toString() {
-        return "TcpListener on " + local + ", " + acceptor.handle();
+        return "TcpListener on " + local + ", " + calls.handle();
     }
 }

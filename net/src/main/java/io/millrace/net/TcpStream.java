@@ -1,14 +1,11 @@
 package io.millrace.net;
 
-import io.millrace.poll.Handle;
+import io.millrace.net.family.StreamCalls;
 import io.millrace.poll.internal.Durations;
-import io.millrace.poll.internal.Leak;
 import io.millrace.sys.SocketSetting;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -24,19 +21,19 @@ import org.jspecify.annotations.Nullable;
  * The same for both families. The reason in a message is the kernel's {@code errno} on descriptors and NIO's own text on channels. A
  * connection by IPv4 shows IPv4 addresses, also if the socket speaks both. No call raises SIGPIPE.
  */
-public final class TcpStream implements ByteStream {
+public final class TcpStream extends SocketStream<InetSocketAddress> {
     /** The most seconds that NIO takes, and every kernel. */
     private static final int MAX_LINGER_SECONDS = 65_535;
 
-    private final Connection connection;
-    private final Leak leak;
-    private final InetSocketAddress remote;
     private volatile @Nullable InetSocketAddress local;
 
-    TcpStream(StreamTransport transport, InetSocketAddress remote, boolean connected) {
-        this.connection = new Connection("TcpStream to ", remote, transport, connected);
-        this.remote = remote;
-        this.leak = Leak.track(this, "TcpStream to", remote, connection::close);
+    TcpStream(StreamCalls calls, InetSocketAddress remote, boolean connected) {
+        super(remote, calls, connected);
+    }
+
+    @Override
+    String kind() {
+        return "TcpStream to";
     }
 
     /**
@@ -50,130 +47,6 @@ public final class TcpStream implements ByteStream {
      */
     public static TcpStream connect(InetSocketAddress address) throws IOException {
         return Net.standard().connect(address);
-    }
-
-    @Override
-    public Handle handle() {
-        return connection.bytes.handle();
-    }
-
-    @Override
-    public boolean finishConnect() throws IOException {
-        try {
-            return connection.finishConnect();
-        } catch (IOException e) {
-            leak.closed(); // Whatever it was, the stream is closed now.
-            throw e;
-        } finally {
-            Reference.reachabilityFence(this);
-        }
-    }
-
-    @Override
-    public boolean isConnected() {
-        return connection.isConnected();
-    }
-
-    @Override
-    public int tryRead(ByteBuffer into) throws IOException {
-        try {
-            return connection.read(into);
-        } finally {
-            Reference.reachabilityFence(this);
-        }
-    }
-
-    @Override
-    public int tryRead(ByteBuffer[] into, int offset, int length) throws IOException {
-        try {
-            return connection.read(into, offset, length);
-        } finally {
-            Reference.reachabilityFence(this);
-        }
-    }
-
-    @Override
-    public int tryRead(MemorySegment into) throws IOException {
-        try {
-            return connection.read(into);
-        } finally {
-            Reference.reachabilityFence(this);
-        }
-    }
-
-    @Override
-    public int tryWrite(ByteBuffer from) throws IOException {
-        try {
-            return connection.write(from);
-        } finally {
-            Reference.reachabilityFence(this);
-        }
-    }
-
-    @Override
-    public int tryWrite(ByteBuffer[] from, int offset, int length) throws IOException {
-        try {
-            return connection.write(from, offset, length);
-        } finally {
-            Reference.reachabilityFence(this);
-        }
-    }
-
-    @Override
-    public int tryWrite(MemorySegment from) throws IOException {
-        try {
-            return connection.write(from);
-        } finally {
-            Reference.reachabilityFence(this);
-        }
-    }
-
-    @Override
-    public long trySend(FileSource file, long position, long count) throws IOException {
-        try {
-            return connection.send(file, position, count);
-        } finally {
-            Reference.reachabilityFence(file);
-            Reference.reachabilityFence(this);
-        }
-    }
-
-    @Override
-    public void shutdownOutput() throws IOException {
-        try {
-            connection.shutdownOutput();
-        } finally {
-            Reference.reachabilityFence(this);
-        }
-    }
-
-    @Override
-    public void shutdownInput() throws IOException {
-        try {
-            connection.shutdownInput();
-        } finally {
-            Reference.reachabilityFence(this);
-        }
-    }
-
-    @Override
-    public int sendBuffer() throws IOException {
-        return get(SocketSetting.SEND_BUFFER);
-    }
-
-    @Override
-    public void setSendBuffer(int bytes) throws IOException {
-        set(SocketSetting.SEND_BUFFER, Settings.requireBufferSize(bytes));
-    }
-
-    @Override
-    public int receiveBuffer() throws IOException {
-        return get(SocketSetting.RECEIVE_BUFFER);
-    }
-
-    @Override
-    public void setReceiveBuffer(int bytes) throws IOException {
-        set(SocketSetting.RECEIVE_BUFFER, Settings.requireBufferSize(bytes));
     }
 
     /**
@@ -274,9 +147,9 @@ public final class TcpStream implements ByteStream {
         if (known != null) {
             return known;
         }
-        connection.requireConnected("tell the local address of");
+        requireConnected("tell the local address of");
         try {
-            InetSocketAddress asked = connection.transport.localAddress();
+            InetSocketAddress asked = calls.localAddress();
             local = asked;
             return asked;
         } finally {
@@ -290,33 +163,6 @@ public final class TcpStream implements ByteStream {
      * @return the address and port, also after close
      */
     public InetSocketAddress remoteAddress() {
-        return remote;
-    }
-
-    @Override
-    public void close() {
-        leak.closed();
-        connection.close();
-    }
-
-    private int get(SocketSetting setting) throws IOException {
-        try {
-            return connection.get(setting);
-        } finally {
-            Reference.reachabilityFence(this);
-        }
-    }
-
-    private void set(SocketSetting setting, int value) throws IOException {
-        try {
-            connection.set(setting, value);
-        } finally {
-            Reference.reachabilityFence(this);
-        }
-    }
-
-    @Override
-    public String toString() {
-        return connection.toString();
+        return peer;
     }
 }

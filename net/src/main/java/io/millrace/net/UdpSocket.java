@@ -1,5 +1,9 @@
 package io.millrace.net;
 
+import io.millrace.net.family.ByteCalls;
+import io.millrace.net.family.Failures;
+import io.millrace.net.family.SocketSettings;
+import io.millrace.net.family.UdpCalls;
 import io.millrace.poll.Handle;
 import io.millrace.poll.Source;
 import io.millrace.poll.internal.Leak;
@@ -52,15 +56,15 @@ public final class UdpSocket implements Source, AutoCloseable {
     /** Nothing was moved: wait until a {@link io.millrace.poll.Poll} reports the direction. */
     public static final int WOULD_BLOCK = Io.WOULD_BLOCK;
 
-    private final UdpTransport transport;
+    private final UdpCalls calls;
     private final Leak leak;
     private final InetSocketAddress local;
     private volatile @Nullable InetSocketAddress remote;
 
-    UdpSocket(UdpTransport transport, InetSocketAddress local) {
-        this.transport = transport;
+    UdpSocket(UdpCalls calls, InetSocketAddress local) {
+        this.calls = calls;
         this.local = local;
-        this.leak = Leak.track(this, "UdpSocket on", local, transport.handle()::close);
+        this.leak = Leak.track(this, "UdpSocket on", local, calls.handle()::close);
     }
 
     /**
@@ -78,7 +82,7 @@ public final class UdpSocket implements Source, AutoCloseable {
 
     @Override
     public Handle handle() {
-        return transport.handle();
+        return calls.handle();
     }
 
     /**
@@ -98,7 +102,7 @@ public final class UdpSocket implements Source, AutoCloseable {
             throw new IllegalStateException("cannot connect " + this + " again; bind another socket for another peer");
         }
         try {
-            transport.connect(address);
+            calls.connect(address);
             remote = address;
         } catch (ClosedChannelException e) {
             throw e;
@@ -122,7 +126,7 @@ public final class UdpSocket implements Source, AutoCloseable {
     public int trySend(ByteBuffer from) throws IOException {
         requireConnected();
         try {
-            return transport.send(from, null);
+            return calls.send(from, null);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -141,7 +145,7 @@ public final class UdpSocket implements Source, AutoCloseable {
     public int trySend(MemorySegment from) throws IOException {
         requireConnected();
         try {
-            return transport.send(from, null);
+            return calls.send(from, null);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -162,7 +166,7 @@ public final class UdpSocket implements Source, AutoCloseable {
     public int trySendTo(ByteBuffer from, InetSocketAddress to) throws IOException {
         requireUnconnected(to);
         try {
-            return transport.send(from, to);
+            return calls.send(from, to);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -183,7 +187,7 @@ public final class UdpSocket implements Source, AutoCloseable {
     public int trySendTo(MemorySegment from, InetSocketAddress to) throws IOException {
         requireUnconnected(to);
         try {
-            return transport.send(from, to);
+            return calls.send(from, to);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -200,9 +204,9 @@ public final class UdpSocket implements Source, AutoCloseable {
      * @throws IllegalArgumentException if the buffer is read-only
      */
     public int tryReceive(ByteBuffer into) throws IOException {
-        ByteTransport.requireWritable(into);
+        ByteCalls.requireWritable(into);
         try {
-            return transport.receive(into);
+            return calls.receive(into);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -219,9 +223,9 @@ public final class UdpSocket implements Source, AutoCloseable {
      * @throws IllegalArgumentException if the segment is read-only
      */
     public int tryReceive(MemorySegment into) throws IOException {
-        ByteTransport.requireWritable(into);
+        ByteCalls.requireWritable(into);
         try {
-            return transport.receive(into);
+            return calls.receive(into);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -233,7 +237,7 @@ public final class UdpSocket implements Source, AutoCloseable {
      * @return the address, or null before the first one
      */
     public @Nullable InetSocketAddress lastSender() {
-        return transport.sender();
+        return calls.sender();
     }
 
     /**
@@ -242,7 +246,7 @@ public final class UdpSocket implements Source, AutoCloseable {
      * @return true if something is missing
      */
     public boolean wasTruncated() {
-        return transport.wasTruncated();
+        return calls.wasTruncated();
     }
 
     /**
@@ -287,7 +291,7 @@ public final class UdpSocket implements Source, AutoCloseable {
      * @throws IllegalArgumentException if the size is not positive
      */
     public void setSendBuffer(int bytes) throws IOException {
-        set(SocketSetting.SEND_BUFFER, Settings.requireBufferSize(bytes));
+        set(SocketSetting.SEND_BUFFER, SocketSettings.requireBufferSize(bytes));
     }
 
     /**
@@ -310,7 +314,7 @@ public final class UdpSocket implements Source, AutoCloseable {
      * @throws IllegalArgumentException if the size is not positive
      */
     public void setReceiveBuffer(int bytes) throws IOException {
-        set(SocketSetting.RECEIVE_BUFFER, Settings.requireBufferSize(bytes));
+        set(SocketSetting.RECEIVE_BUFFER, SocketSettings.requireBufferSize(bytes));
     }
 
     /**
@@ -335,7 +339,7 @@ public final class UdpSocket implements Source, AutoCloseable {
     @Override
     public void close() {
         leak.closed();
-        transport.handle().close();
+        calls.handle().close();
     }
 
     private void requireConnected() {
@@ -367,7 +371,7 @@ public final class UdpSocket implements Source, AutoCloseable {
 
     private int get(SocketSetting setting) throws IOException {
         try {
-            return transport.get(setting);
+            return calls.get(setting);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -375,7 +379,7 @@ public final class UdpSocket implements Source, AutoCloseable {
 
     private void set(SocketSetting setting, int value) throws IOException {
         try {
-            transport.set(setting, value);
+            calls.set(setting, value);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -384,7 +388,7 @@ public final class UdpSocket implements Source, AutoCloseable {
     @Override
     public String toString() {
         InetSocketAddress peer = remote;
-        return "UdpSocket on " + local + (peer == null ? "" : " to " + peer) + (transport.isOpen() ? "" : ", closed")
-                + ", " + transport;
+        return "UdpSocket on " + local + (peer == null ? "" : " to " + peer) + (calls.isOpen() ? "" : ", closed") + ", "
+                + calls;
     }
 }

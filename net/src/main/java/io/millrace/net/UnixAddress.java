@@ -1,6 +1,6 @@
 package io.millrace.net;
 
-import io.millrace.sys.UnixNames;
+import io.millrace.net.family.UnixName;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.util.Objects;
@@ -13,11 +13,9 @@ import org.jspecify.annotations.Nullable;
  * is taken as it is.
  */
 public final class UnixAddress {
-    private final @Nullable Path path;
-    private final String name;
+    private final UnixName name;
 
-    private UnixAddress(@Nullable Path path, String name) {
-        this.path = path;
+    private UnixAddress(UnixName name) {
         this.name = name;
     }
 
@@ -36,7 +34,7 @@ public final class UnixAddress {
         if (path.toString().isEmpty()) {
             throw new IllegalArgumentException("a Unix socket needs a path; this one is empty");
         }
-        return new UnixAddress(path, path.toString());
+        return new UnixAddress(new UnixName(path, path.toString()));
     }
 
     /**
@@ -50,7 +48,7 @@ public final class UnixAddress {
         if (name.isEmpty()) {
             throw new IllegalArgumentException("an abstract name has at least one character");
         }
-        return new UnixAddress(null, name);
+        return new UnixAddress(new UnixName(null, name));
     }
 
     /**
@@ -59,26 +57,26 @@ public final class UnixAddress {
      * @return as given, or null for an abstract name
      */
     public @Nullable Path path() {
-        return path;
+        return name.path();
     }
 
-    /** As the kernel wants it. */
-    byte[] kernelName() {
-        return path != null ? UnixNames.ofPath(path) : UnixNames.ofAbstract(name);
+    /** As a family takes it. */
+    UnixName name() {
+        return name;
     }
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof UnixAddress address && Objects.equals(path, address.path) && name.equals(address.name);
+        return other instanceof UnixAddress address && name.equals(address.name);
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(path, name);
+        return name.hashCode();
     }
 
     @Override
     public String toString() {
-        return path != null ? name : "@" + name;
+        return name.toString();
     }
 }

@@ -1,5 +1,6 @@
 package io.millrace.net;
 
+import io.millrace.net.family.AcceptCalls;
 import io.millrace.poll.Handle;
 import io.millrace.poll.Source;
 import io.millrace.poll.internal.Leak;
@@ -26,18 +27,18 @@ import org.jspecify.annotations.Nullable;
  * know them.
  */
 public final class UnixListener implements Source, AutoCloseable {
-    private final Acceptor acceptor;
+    private final AcceptCalls calls;
     private final Leak leak;
     private final UnixAddress address;
     /** Taken by the one close that removes it. */
     private final AtomicReference<@Nullable SocketFile> file;
 
-    UnixListener(Acceptor acceptor, UnixAddress address, @Nullable SocketFile file) {
-        this.acceptor = acceptor;
+    UnixListener(AcceptCalls calls, UnixAddress address, @Nullable SocketFile file) {
+        this.calls = calls;
         this.address = address;
         this.file = new AtomicReference<>(file);
         AtomicReference<@Nullable SocketFile> made = this.file;
-        this.leak = Leak.track(this, "UnixListener at", address, () -> close(made, acceptor));
+        this.leak = Leak.track(this, "UnixListener at", address, () -> close(made, calls));
     }
 
     /**
@@ -55,7 +56,7 @@ public final class UnixListener implements Source, AutoCloseable {
 
     @Override
     public Handle handle() {
-        return acceptor.handle();
+        return calls.handle();
     }
 
     /**
@@ -68,8 +69,8 @@ public final class UnixListener implements Source, AutoCloseable {
      */
     public @Nullable UnixStream accept() throws IOException {
         try {
-            Acceptor.Accepted accepted = acceptor.accept();
-            return accepted == null ? null : new UnixStream(accepted.transport(), address);
+            AcceptCalls.Accepted accepted = calls.accept();
+            return accepted == null ? null : new UnixStream(accepted.calls(), address);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -91,19 +92,19 @@ public final class UnixListener implements Source, AutoCloseable {
     @Override
     public void close() {
         leak.closed();
-        close(file, acceptor);
+        close(file, calls);
     }
 
-    private static void close(AtomicReference<@Nullable SocketFile> file, Acceptor acceptor) {
+    private static void close(AtomicReference<@Nullable SocketFile> file, AcceptCalls calls) {
         SocketFile made = file.getAndSet(null);
         if (made != null) {
             made.delete();
         }
-        acceptor.handle().close();
+        calls.handle().close();
     }
 
     @Override
     public String toString() {
-        return "UnixListener at " + address + ", " + acceptor.handle();
+        return "UnixListener at " + address + ", " + calls.handle();
     }
 }

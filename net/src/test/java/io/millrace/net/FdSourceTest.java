@@ -6,13 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Poll;
 import io.millrace.poll.Trigger;
+import io.millrace.sys.CallState;
 import io.millrace.sys.Descriptor;
 import io.millrace.sys.Inotify;
+import io.millrace.sys.Pipes;
 import io.millrace.sys.Processes;
 import io.millrace.sys.Signals;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.ClosedChannelException;
@@ -122,26 +125,6 @@ class FdSourceTest {
         assertFillsAndDrains(source, FdSource.adopt(pipe.ours().fd()));
 
         assertThat(ProcFs.isNonBlocking(pipe.theirs().fd())).isFalse();
-    }
-
-    @Test
-    @DisplayName("tip-7: a pipe that cannot be opened again is asked by poll(2) and never waits")
-    void aGuardedPipeNeverWaits() throws Exception {
-        Processes.ChildPipe in = pipe(true);
-        FdBytes reader = new FdBytes(in.theirs(), FdBytes.Kind.GUARDED_PIPE);
-        assertThat(reader.read(ByteBuffer.allocate(8))).isEqualTo(Io.WOULD_BLOCK);
-        write(in.ours(), "x");
-        assertThat(reader.read(ByteBuffer.allocate(8))).isEqualTo(1);
-
-        Processes.ChildPipe out = pipe(false);
-        FdBytes writer = new FdBytes(out.theirs(), FdBytes.Kind.GUARDED_PIPE);
-        ByteBuffer much = ByteBuffer.allocate(1 << 20);
-        int written;
-        do {
-            written = writer.write(much);
-        } while (written > 0);
-        assertThat(written).isEqualTo(Io.WOULD_BLOCK);
-        assertThat(much.position()).isGreaterThanOrEqualTo(4096);
     }
 
     @Test
@@ -474,13 +457,19 @@ class FdSourceTest {
         return pipe;
     }
 
-    private static void write(Descriptor pipe, String text) throws IOException {
-        assertThat(new FdBytes(pipe, FdBytes.Kind.PIPE).write(TcpStreamTest.ascii(text)))
-                .isEqualTo(text.length());
+    private static void write(Descriptor pipe, String text) {
+        try (CallState state = CallState.borrow();
+                Arena arena = Arena.ofConfined()) {
+            assertThat(Pipes.write(state, pipe.fd(), arena.allocateFrom(text), text.length()))
+                    .isEqualTo(text.length());
+        }
     }
 
     /** As another library would, with the number itself. */
-    private static int readByOtherMeans(int fd) throws IOException {
-        return new FdBytes(new Descriptor(fd, true), FdBytes.Kind.PIPE).read(ByteBuffer.allocate(8));
+    private static long readByOtherMeans(int fd) {
+        try (CallState state = CallState.borrow();
+                Arena arena = Arena.ofConfined()) {
+            return Pipes.read(state, fd, arena.allocate(8), 8);
+        }
     }
 }

@@ -5,10 +5,13 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.millrace.net.family.ByteCalls;
+import io.millrace.net.fd.FdAdoption;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Source;
 import io.millrace.poll.internal.OsHandle;
 import io.millrace.sys.Descriptor;
+import io.millrace.sys.Fds;
 import io.millrace.sys.Processes;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -113,12 +116,12 @@ class OneWayTest {
                 otherWriter = ends.client();
             }
             case GUARDED_PIPE -> {
-                reader = of(guarded(pipe(true), FdBytes.Kind.GUARDED_PIPE));
-                writer = of(guarded(pipe(false), FdBytes.Kind.GUARDED_PIPE));
+                reader = of(guarded(pipe(true), Fds.Kind.PIPE));
+                writer = of(guarded(pipe(false), Fds.Kind.PIPE));
             }
             case GUARDED_TERMINAL -> {
-                reader = of(guarded(pipe(true), FdBytes.Kind.GUARDED_TERMINAL));
-                writer = of(guarded(pipe(false), FdBytes.Kind.GUARDED_TERMINAL));
+                reader = of(guarded(pipe(true), Fds.Kind.TERMINAL));
+                writer = of(guarded(pipe(false), Fds.Kind.TERMINAL));
             }
         }
     }
@@ -139,8 +142,8 @@ class OneWayTest {
         return reading ? made.theirs().fd() : made.ours().fd();
     }
 
-    private FdBytes guarded(int fd, FdBytes.Kind how) throws IOException {
-        FdBytes bytes = new FdBytes(new Descriptor(io.millrace.sys.Fds.duplicate(fd), false), how);
+    private ByteCalls guarded(int fd, Fds.Kind kind) throws IOException {
+        ByteCalls bytes = FdAdoption.guarded(new Descriptor(Fds.duplicate(fd), false), kind);
         rig.keep(bytes::close);
         return bytes;
     }
@@ -530,7 +533,7 @@ class OneWayTest {
         };
     }
 
-    private static Both of(FdBytes bytes) {
+    private static Both of(ByteCalls bytes) {
         return new Both() {
             @Override
             public Source source() {

@@ -1,0 +1,119 @@
+package io.millrace.net.family;
+
+import io.millrace.sys.Errno;
+import io.millrace.sys.ErrnoException;
+import io.millrace.sys.UnixNames;
+import java.io.IOException;
+import java.net.BindException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.PortUnreachableException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The exceptions that the two families share. The kernel's reason is the cause; the message adds which address, and what to do.
+ */
+public final class Failures {
+    private Failures() {}
+
+    public static IOException listen(InetSocketAddress address, IOException cause) {
+        return isOurLimit(cause)
+                ? cause
+                : because(
+                        new BindException("cannot listen on " + address + ": " + cause.getMessage()
+                                + "; choose a free port (0 takes any) on an address of this machine; a port"
+                                + " below 1024 may need a privilege"),
+                        cause);
+    }
+
+    public static IOException connect(Object address, IOException cause) {
+        return isOurLimit(cause)
+                ? cause
+                : because(
+                        new ConnectException("cannot connect to " + address + ": " + cause.getMessage()
+                                + "; check that a server listens there and can be reached, then connect anew"),
+                        cause);
+    }
+
+    public static IOException udp(InetSocketAddress address, IOException cause) {
+        return isOurLimit(cause)
+                ? cause
+                : because(
+                        new BindException("cannot bind a UDP socket to " + address + ": " + cause.getMessage()
+                                + "; choose a free port (0 takes any) on an address of this machine; a port"
+                                + " below 1024 may need a privilege"),
+                        cause);
+    }
+
+    public static IOException listen(UnixName address, IOException cause) {
+        return isOurLimit(cause)
+                ? cause
+                : because(
+                        new BindException("cannot listen at " + address + ": " + cause.getMessage()
+                                + "; choose a path of at most " + UnixNames.MAX_BYTES
+                                + " bytes, in a directory that can be written, where no file is; if one is"
+                                + " there and its listener is gone, delete it first"),
+                        cause);
+    }
+
+    public static IOException connect(UnixName address, IOException cause) {
+        return isOurLimit(cause)
+                ? cause
+                : because(
+                        new ConnectException("cannot connect to " + address + ": " + cause.getMessage()
+                                + "; check that a server listens there and has room for one more, that this user may"
+                                + " write its file, and that the path has at most " + UnixNames.MAX_BYTES + " bytes"),
+                        cause);
+    }
+
+    /** A Unix socket connects at once or not at all, and nothing tells when it would. */
+    public static IOException queueFull(UnixName address, @Nullable IOException cause) {
+        ConnectException failure = new ConnectException("cannot connect to " + address
+                + ": as many as its backlog allows are waiting to be accepted; connect anew a little later");
+        return cause == null ? failure : because(failure, cause);
+    }
+
+    /** Not the end of the socket: the peer may come yet. */
+    public static IOException portUnreachable(InetSocketAddress peer, IOException cause) {
+        return because(
+                new PortUnreachableException("nobody listens at " + peer
+                        + ": a datagram sent there came back; the socket goes on, send again when somebody does"),
+                cause);
+    }
+
+    public static IOException tooLong(long bytes) {
+        return new IOException("cannot send a datagram of " + bytes
+                + " bytes: by IPv4 one has at most 65507; send several, or use a stream");
+    }
+
+    public static IOException start(List<String> command, IOException cause) {
+        return isOurLimit(cause)
+                ? cause
+                : new IOException(
+                        "cannot start " + command + ": " + cause.getMessage() + "; check that "
+                                + command.getFirst()
+                                + " exists, may be executed, and if it is a name, is in a directory of"
+                                + " PATH",
+                        cause);
+    }
+
+    public static IOException tooManyWatches(ErrnoException cause) {
+        return cause.is(Errno.EMFILE)
+                ? new IOException(
+                        "cannot open a file watch: this user or process has as many as the system allows; close some,"
+                                + " or raise fs.inotify.max_user_instances or the limit of open files",
+                        cause)
+                : cause;
+    }
+
+    /** Out of descriptors: nothing is wrong with the address. */
+    private static boolean isOurLimit(IOException cause) {
+        return cause instanceof ErrnoException errno && (errno.is(Errno.EMFILE) || errno.is(Errno.ENFILE));
+    }
+
+    private static IOException because(IOException failure, IOException cause) {
+        failure.initCause(cause);
+        return failure;
+    }
+}

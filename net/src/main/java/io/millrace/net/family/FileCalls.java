@@ -1,0 +1,51 @@
+package io.millrace.net.family;
+
+import io.millrace.poll.Handle;
+import io.millrace.sys.Scratch;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+
+/** What moves the bytes of a file: a descriptor, or a {@code java.nio} channel. A count, or {@link ByteCalls#EOF}; never would-block. */
+public interface FileCalls {
+    /** Instead of a position: where the last read or write ended. */
+    long NEXT = -1;
+
+    Handle handle();
+
+    int read(ByteBuffer into, long position) throws IOException;
+
+    int write(ByteBuffer from, long position) throws IOException;
+
+    int read(MemorySegment into, long position) throws IOException;
+
+    int write(MemorySegment from, long position) throws IOException;
+
+    long size() throws IOException;
+
+    void force(boolean metadata) throws IOException;
+
+    void requireOpen() throws ClosedChannelException;
+
+    void close();
+
+    /**
+     * Sends bytes of a file where the system has no way of its own. What is read and not taken is read again by the next call: nothing is lost,
+     * because the caller goes on behind what was taken.
+     *
+     * @return how many bytes, end of file, or would-block
+     */
+    static long copy(FileCalls from, long position, long count, ByteCalls to) throws IOException {
+        int asked = (int) Math.min(count, Scratch.MAX_BYTES);
+        try (Scratch scratch = Scratch.borrow(asked)) {
+            try {
+                ByteBuffer view = scratch.view(asked);
+                int read = from.read(view, position);
+                return read == ByteCalls.EOF ? ByteCalls.EOF : to.write(view.flip());
+            } finally {
+                scratch.clearView();
+            }
+        }
+    }
+}

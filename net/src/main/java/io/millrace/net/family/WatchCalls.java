@@ -1,0 +1,21 @@
+package io.millrace.net.family;
+
+import io.millrace.poll.Handle;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/** Who sees the changes: inotify, or the JDK's watch service. */
+public interface WatchCalls {
+    Handle handle();
+
+    /** Replaces what is watched under the same path. */
+    void watch(WatchedPath watched) throws IOException;
+
+    boolean unwatch(Path path);
+
+    @Nullable
+    FileChange poll() throws IOException;
+
+    void close();
+}

@@ -1,0 +1,51 @@
+package io.millrace.net.fd;
+
+import io.millrace.net.family.AcceptCalls;
+import io.millrace.poll.internal.OsHandle;
+import io.millrace.sys.Bits;
+import io.millrace.sys.Descriptor;
+import io.millrace.sys.Sockets;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/** A listening socket as a descriptor; each call holds a use of it. */
+final class FdAcceptor implements AcceptCalls {
+    private final Descriptor descriptor;
+    private final boolean unix;
+    private final OsHandle handle;
+
+    FdAcceptor(Descriptor descriptor, boolean unix) {
+        this.descriptor = descriptor;
+        this.unix = unix;
+        this.handle = new OsHandle(descriptor);
+    }
+
+    @Override
+    public OsHandle handle() {
+        return handle;
+    }
+
+    @Override
+    public @Nullable Accepted accept() throws IOException {
+        int fd = FdUse.begin(descriptor);
+        try {
+            Accepted accepted = unix ? acceptUnix(fd) : acceptTcp(fd);
+            if (accepted == null) {
+                handle.drained(Bits.READABLE);
+            }
+            return accepted;
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    private static @Nullable Accepted acceptTcp(int fd) throws IOException {
+        Sockets.Accepted accepted = Sockets.accept(fd);
+        return accepted == null ? null : new Accepted(new FdStream(accepted.descriptor()), accepted.remote());
+    }
+
+    private static @Nullable Accepted acceptUnix(int fd) throws IOException {
+        Descriptor accepted = Sockets.acceptUnix(fd);
+        return accepted == null ? null : new Accepted(new FdStream(accepted), null);
+    }
+}

@@ -1,0 +1,256 @@
+package io.millrace.net.fd;
+
+import io.millrace.net.family.ByteCalls;
+import io.millrace.poll.internal.OsHandle;
+import io.millrace.sys.Bits;
+import io.millrace.sys.BufferAddress;
+import io.millrace.sys.CallState;
+import io.millrace.sys.Descriptor;
+import io.millrace.sys.Errno;
+import io.millrace.sys.ErrnoException;
+import io.millrace.sys.Iovecs;
+import io.millrace.sys.Scratch;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Bytes through a descriptor: one system call each time, and no allocation.
+ *
+ * <p>Whatever the memory is, it reaches the kernel as one of three: an address, a user's segment or a list of addresses. {@link #attempt} makes
+ * the call and is the only one that judges its result; a subclass says which system calls its kind of descriptor takes. Both directions share
+ * their code: a subclass is final, so that the compiler knows which call it is, and in which direction.
+ */
+abstract sealed class FdBytes implements ByteCalls permits FdStream, FdPipe, FdForeignSocket, FdGuarded {
+    static final int EAGAIN = -Errno.EAGAIN.code();
+    private static final int EINTR = -Errno.EINTR.code();
+
+    final Descriptor descriptor;
+    final OsHandle handle;
+
+    /** One for each direction: an echo between two buffers would otherwise miss every time. */
+    private @Nullable BufferAddress lastRead;
+
+    private @Nullable BufferAddress lastWritten;
+
+    FdBytes(Descriptor descriptor, boolean alwaysReady) {
+        this.descriptor = descriptor;
+        this.handle = new OsHandle(descriptor, alwaysReady);
+    }
+
+    /** Reads into, or writes from, library or pinned memory: the count, or {@code -errno}. */
+    abstract long call(boolean reading, CallState state, int fd, long address, int bytes);
+
+    /** The same with a user's native segment, which cannot be freed meanwhile. */
+    abstract long call(boolean reading, CallState state, int fd, MemorySegment memory, int bytes);
+
+    /** The same with several pieces of memory. */
+    abstract long call(boolean reading, CallState state, int fd, Iovecs memory);
+
+    /** What the system calls are called, for failures. */
+    abstract String callName(boolean reading);
+
+    /** The most that one write may move. */
+    int mostWritten() {
+        return Iovecs.MAX_BYTES;
+    }
+
+    @Override
+    public final OsHandle handle() {
+        return handle;
+    }
+
+    @Override
+    public final boolean isOpen() {
+        return !descriptor.isClosing();
+    }
+
+    @Override
+    public final int read(ByteBuffer into) throws IOException {
+        return move(true, into);
+    }
+
+    @Override
+    public final int write(ByteBuffer from) throws IOException {
+        return move(false, from);
+    }
+
+    @Override
+    public final int read(ByteBuffer[] into, int offset, int length) throws IOException {
+        return move(true, into, offset, length);
+    }
+
+    @Override
+    public final int write(ByteBuffer[] from, int offset, int length) throws IOException {
+        return move(false, from, offset, length);
+    }
+
+    @Override
+    public final int read(MemorySegment into) throws IOException {
+        return move(true, into);
+    }
+
+    @Override
+    public final int write(MemorySegment from) throws IOException {
+        return move(false, from);
+    }
+
+    private int move(boolean reading, ByteBuffer buffer) throws IOException {
+        int fd = FdUse.begin(descriptor);
+        try {
+            if (!buffer.hasRemaining()) {
+                return 0;
+            }
+            int moved = buffer.isDirect() ? moveDirect(reading, fd, buffer) : moveCopied(reading, fd, buffer);
+            if (moved > 0) {
+                buffer.position(buffer.position() + moved);
+            }
+            return moved;
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    private int moveDirect(boolean reading, int fd, ByteBuffer buffer) throws IOException {
+        try (CallState state = CallState.borrow()) {
+            BufferAddress address = addressOf(reading, state, buffer);
+            if (!address.isLasting()) {
+                buffer.get(buffer.position()); // One that this thread may not use throws before bytes are taken for it.
+                return moveCopied(reading, fd, buffer);
+            }
+            try {
+                // Each read once: were they changed meanwhile, the bytes would still lie within the buffer.
+                int position = buffer.position();
+                int asked = Math.max(buffer.limit() - position, 0);
+                return asked == 0 ? 0 : attempt(reading, state, fd, address.at(position), null, null, asked);
+            } finally {
+                Reference.reachabilityFence(buffer);
+            }
+        }
+    }
+
+    private BufferAddress addressOf(boolean reading, CallState state, ByteBuffer buffer) {
+        BufferAddress last = reading ? lastRead : lastWritten;
+        BufferAddress address = state.address(buffer, last);
+        if (address != last) {
+            if (reading) {
+                lastRead = address;
+            } else {
+                lastWritten = address;
+            }
+        }
+        return address;
+    }
+
+    private int moveCopied(boolean reading, int fd, ByteBuffer buffer) throws IOException {
+        int asked = Math.min(buffer.remaining(), Scratch.MAX_BYTES);
+        try (Scratch scratch = Scratch.borrow(asked);
+                CallState state = CallState.borrow()) {
+            if (!reading) {
+                scratch.take(buffer, buffer.position(), asked);
+            }
+            int moved = attempt(reading, state, fd, scratch.address(), null, null, asked);
+            if (reading && moved > 0) {
+                scratch.give(buffer, buffer.position(), moved);
+            }
+            return moved;
+        }
+    }
+
+    private int move(boolean reading, ByteBuffer[] buffers, int offset, int length) throws IOException {
+        int fd = FdUse.begin(descriptor);
+        try (Iovecs iovecs = Iovecs.borrow()) {
+            int asked = reading
+                    ? iovecs.forReading(buffers, offset, length)
+                    : iovecs.forWriting(buffers, offset, length, mostWritten());
+            if (asked == 0) {
+                return 0;
+            }
+            try (CallState state = CallState.borrow()) {
+                int moved = attempt(reading, state, fd, 0, null, iovecs, asked);
+                if (reading) {
+                    iovecs.settleRead(moved);
+                } else {
+                    iovecs.settleWrite(moved);
+                }
+                return moved;
+            }
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    private int move(boolean reading, MemorySegment segment) throws IOException {
+        int fd = FdUse.begin(descriptor);
+        try {
+            if (segment.byteSize() == 0) {
+                return 0;
+            }
+            return segment.isNative() ? moveNative(reading, fd, segment) : moveCopied(reading, fd, segment);
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    private int moveNative(boolean reading, int fd, MemorySegment segment) throws IOException {
+        int asked = (int) Math.min(segment.byteSize(), Iovecs.MAX_BYTES);
+        try (CallState state = CallState.borrow()) {
+            return attempt(reading, state, fd, 0, segment, null, asked);
+        }
+    }
+
+    private int moveCopied(boolean reading, int fd, MemorySegment segment) throws IOException {
+        int asked = (int) Math.min(segment.byteSize(), Scratch.MAX_BYTES);
+        try (Scratch scratch = Scratch.borrow(asked);
+                CallState state = CallState.borrow()) {
+            if (!reading) {
+                scratch.take(segment, asked);
+            }
+            int moved = attempt(reading, state, fd, scratch.address(), null, null, asked);
+            if (reading && moved > 0) {
+                scratch.give(segment, moved);
+            }
+            return moved;
+        }
+    }
+
+    /** Makes the call, again if a signal cut it short. The memory is the list, the segment or, if there is neither, the address. */
+    private int attempt(
+            boolean reading,
+            CallState state,
+            int fd,
+            long address,
+            @Nullable MemorySegment segment,
+            @Nullable Iovecs list,
+            int asked)
+            throws IOException {
+        long result;
+        do {
+            result = list != null
+                    ? call(reading, state, fd, list)
+                    : segment != null
+                            ? call(reading, state, fd, segment, asked)
+                            : call(reading, state, fd, address, asked);
+        } while (result == EINTR);
+        return result == asked ? asked : settle(reading, fd, result);
+    }
+
+    /** Makes our result of the system's, which moved less than was asked for, and tells the handle if the direction was drained. */
+    private int settle(boolean reading, int fd, long result) throws IOException {
+        if (result == 0 && reading) {
+            return EOF;
+        }
+        if (result < 0 && result != EAGAIN) {
+            throw new ErrnoException(callName(reading), fd, (int) -result);
+        }
+        handle.drained(reading ? Bits.READABLE : Bits.WRITABLE);
+        return result == EAGAIN ? WOULD_BLOCK : (int) result;
+    }
+
+    @Override
+    public final String toString() {
+        return descriptor.toString();
+    }
+}

@@ -1,0 +1,239 @@
+package io.millrace.net.fd;
+
+import io.millrace.net.family.ByteCalls;
+import io.millrace.net.family.FileCalls;
+import io.millrace.poll.Handle;
+import io.millrace.poll.internal.OsHandle;
+import io.millrace.sys.BufferAddress;
+import io.millrace.sys.CallState;
+import io.millrace.sys.Descriptor;
+import io.millrace.sys.Errno;
+import io.millrace.sys.ErrnoException;
+import io.millrace.sys.Files;
+import io.millrace.sys.Iovecs;
+import io.millrace.sys.Pipes;
+import io.millrace.sys.Scratch;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A file as a descriptor: one system call each time, and no allocation. Like {@link FdBytes}, save that a call may have a position and that
+ * nothing ever would block.
+ */
+final class FdFile implements FileCalls {
+    private static final int EINTR = -Errno.EINTR.code();
+
+    private final Descriptor descriptor;
+    private final OsHandle handle;
+    private @Nullable BufferAddress lastRead;
+    private @Nullable BufferAddress lastWritten;
+
+    FdFile(Descriptor descriptor) {
+        this.descriptor = descriptor;
+        this.handle = new OsHandle(descriptor, true);
+    }
+
+    @Override
+    public Handle handle() {
+        return handle;
+    }
+
+    @Override
+    public int read(ByteBuffer into, long position) throws IOException {
+        return move(true, into, position);
+    }
+
+    @Override
+    public int write(ByteBuffer from, long position) throws IOException {
+        return move(false, from, position);
+    }
+
+    @Override
+    public int read(MemorySegment into, long position) throws IOException {
+        return move(true, into, position);
+    }
+
+    @Override
+    public int write(MemorySegment from, long position) throws IOException {
+        return move(false, from, position);
+    }
+
+    private int move(boolean reading, ByteBuffer buffer, long position) throws IOException {
+        int fd = FdUse.begin(descriptor);
+        try {
+            if (!buffer.hasRemaining()) {
+                return 0;
+            }
+            int moved = buffer.isDirect()
+                    ? moveDirect(reading, fd, buffer, position)
+                    : moveCopied(reading, fd, buffer, position);
+            if (moved > 0) {
+                buffer.position(buffer.position() + moved);
+            }
+            return moved;
+        } finally {
+            Reference.reachabilityFence(buffer);
+            descriptor.release();
+        }
+    }
+
+    private int moveDirect(boolean reading, int fd, ByteBuffer buffer, long position) throws IOException {
+        BufferAddress address = addressOf(reading, buffer);
+        if (!address.isLasting()) {
+            buffer.get(buffer.position()); // One that this thread may not use throws before bytes are taken for it.
+            return moveCopied(reading, fd, buffer, position);
+        }
+        // Each read once: were they changed meanwhile, the bytes would still lie within the buffer.
+        int at = buffer.position();
+        return attempt(reading, fd, address.at(at), null, Math.max(buffer.limit() - at, 0), position);
+    }
+
+    private BufferAddress addressOf(boolean reading, ByteBuffer buffer) {
+        BufferAddress last = reading ? lastRead : lastWritten;
+        BufferAddress address = BufferAddress.of(last, buffer);
+        if (address != last) {
+            if (reading) {
+                lastRead = address;
+            } else {
+                lastWritten = address;
+            }
+        }
+        return address;
+    }
+
+    private static int moveCopied(boolean reading, int fd, ByteBuffer buffer, long position) throws IOException {
+        int asked = Math.min(buffer.remaining(), Scratch.MAX_BYTES);
+        try (Scratch scratch = Scratch.borrow(asked)) {
+            if (!reading) {
+                scratch.take(buffer, buffer.position(), asked);
+            }
+            int moved = attempt(reading, fd, scratch.address(), null, asked, position);
+            if (reading && moved > 0) {
+                scratch.give(buffer, buffer.position(), moved);
+            }
+            return moved;
+        }
+    }
+
+    private int move(boolean reading, MemorySegment segment, long position) throws IOException {
+        int fd = FdUse.begin(descriptor);
+        try {
+            if (segment.byteSize() == 0) {
+                return 0;
+            }
+            if (segment.isNative()) {
+                int asked = (int) Math.min(segment.byteSize(), Iovecs.MAX_BYTES);
+                return attempt(reading, fd, 0, segment, asked, position);
+            }
+            return moveCopied(reading, fd, segment, position);
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    private static int moveCopied(boolean reading, int fd, MemorySegment segment, long position) throws IOException {
+        int asked = (int) Math.min(segment.byteSize(), Scratch.MAX_BYTES);
+        try (Scratch scratch = Scratch.borrow(asked)) {
+            if (!reading) {
+                scratch.take(segment, asked);
+            }
+            int moved = attempt(reading, fd, scratch.address(), null, asked, position);
+            if (reading && moved > 0) {
+                scratch.give(segment, moved);
+            }
+            return moved;
+        }
+    }
+
+    /** Makes the call, again if a signal cut it short, and makes our result of the system's. The memory is the segment or, without one, the address. */
+    private static int attempt(
+            boolean reading, int fd, long address, @Nullable MemorySegment segment, int asked, long position)
+            throws ErrnoException {
+        long result;
+        try (CallState state = CallState.borrow()) {
+            do {
+                result = segment != null
+                        ? call(reading, state, fd, segment, asked, position)
+                        : call(reading, state, fd, address, asked, position);
+            } while (result == EINTR);
+        }
+        if (result < 0) {
+            throw new ErrnoException(reading ? "read" : "write", fd, (int) -result);
+        }
+        return result == 0 && reading ? ByteCalls.EOF : (int) result;
+    }
+
+    private static long call(boolean reading, CallState state, int fd, long address, int bytes, long position) {
+        if (position == NEXT) {
+            return reading ? Pipes.read(state, fd, address, bytes) : Pipes.write(state, fd, address, bytes);
+        }
+        return reading
+                ? Files.read(state, fd, address, bytes, position)
+                : Files.write(state, fd, address, bytes, position);
+    }
+
+    private static long call(boolean reading, CallState state, int fd, MemorySegment memory, int bytes, long position) {
+        if (position == NEXT) {
+            return reading ? Pipes.read(state, fd, memory, bytes) : Pipes.write(state, fd, memory, bytes);
+        }
+        return reading
+                ? Files.read(state, fd, memory, bytes, position)
+                : Files.write(state, fd, memory, bytes, position);
+    }
+
+    @Override
+    public long size() throws IOException {
+        int fd = FdUse.begin(descriptor);
+        try {
+            return Files.size(fd);
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    @Override
+    public void force(boolean metadata) throws IOException {
+        int fd = FdUse.begin(descriptor);
+        try {
+            Files.force(fd, metadata);
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    /** To a socket of which the caller holds a use: as {@link Files#send}. */
+    long sendTo(int socket, long position, long bytes) throws ClosedChannelException {
+        int fd = FdUse.begin(descriptor);
+        try {
+            try (CallState state = CallState.borrow()) {
+                long result;
+                do {
+                    result = Files.send(state, socket, fd, position, bytes);
+                } while (result == EINTR);
+                return result;
+            }
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    @Override
+    public void requireOpen() throws ClosedChannelException {
+        FdUse.begin(descriptor);
+        descriptor.release();
+    }
+
+    @Override
+    public void close() {
+        handle.close();
+    }
+
+    @Override
+    public String toString() {
+        return descriptor.toString();
+    }
+}

@@ -1,0 +1,34 @@
+package io.millrace.net.fd;
+
+import io.millrace.sys.CallState;
+import io.millrace.sys.Descriptor;
+import io.millrace.sys.Fds;
+import io.millrace.sys.Iovecs;
+import java.lang.foreign.MemorySegment;
+
+/** The bytes of somebody else's socket, which may be one that waits: asked not to by each call. */
+final class FdForeignSocket extends FdBytes {
+    FdForeignSocket(Descriptor descriptor) {
+        super(descriptor, false);
+    }
+
+    @Override
+    long call(boolean reading, CallState state, int fd, long address, int bytes) {
+        return reading ? Fds.receiveNow(state, fd, address, bytes) : Fds.sendNow(state, fd, address, bytes);
+    }
+
+    @Override
+    long call(boolean reading, CallState state, int fd, MemorySegment memory, int bytes) {
+        return reading ? Fds.receiveNow(state, fd, memory, bytes) : Fds.sendNow(state, fd, memory, bytes);
+    }
+
+    @Override
+    long call(boolean reading, CallState state, int fd, Iovecs memory) {
+        return reading ? Fds.receiveNow(state, fd, memory) : Fds.sendNow(state, fd, memory);
+    }
+
+    @Override
+    String callName(boolean reading) {
+        return reading ? "recv" : "send";
+    }
+}

@@ -1,0 +1,132 @@
+package io.millrace.net.fd;
+
+import io.millrace.net.family.AcceptCalls;
+import io.millrace.net.family.ChildCommand;
+import io.millrace.net.family.Failures;
+import io.millrace.net.family.FileCalls;
+import io.millrace.net.family.ProcessCalls;
+import io.millrace.net.family.SourceFactory;
+import io.millrace.net.family.StreamCalls;
+import io.millrace.net.family.UdpCalls;
+import io.millrace.net.family.UnixName;
+import io.millrace.net.family.WatchCalls;
+import io.millrace.sys.Datagrams;
+import io.millrace.sys.Descriptor;
+import io.millrace.sys.Errno;
+import io.millrace.sys.ErrnoException;
+import io.millrace.sys.Files;
+import io.millrace.sys.Os;
+import io.millrace.sys.Pipes;
+import io.millrace.sys.Sockets;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.util.Set;
+
+/** Makes sources that are file descriptors. */
+public final class FdSourceFactory implements SourceFactory {
+    private final SourceFactory elsewhere;
+
+    /**
+     * The family of descriptors.
+     *
+     * @param elsewhere makes the files and watches of systems where descriptors cannot
+     */
+    public FdSourceFactory(SourceFactory elsewhere) {
+        this.elsewhere = elsewhere;
+    }
+
+    @Override
+    public Bound<AcceptCalls> listen(InetSocketAddress address, int backlog, boolean reusePort, int receiveBuffer)
+            throws IOException {
+        Descriptor descriptor;
+        try {
+            descriptor = Sockets.listen(address, backlog, reusePort, receiveBuffer);
+        } catch (ErrnoException e) {
+            throw Failures.listen(address, e);
+        }
+        return new Bound<>(new FdAcceptor(descriptor, false), localAddressOrClose(descriptor));
+    }
+
+    @Override
+    public Begun connect(InetSocketAddress address) throws IOException {
+        try {
+            Sockets.Connecting connecting = Sockets.connect(address);
+            return new Begun(new FdStream(connecting.descriptor()), connecting.connected());
+        } catch (ErrnoException e) {
+            throw Failures.connect(address, e);
+        }
+    }
+
+    @Override
+    public AcceptCalls listen(UnixName name, int backlog) throws IOException {
+        try {
+            return new FdAcceptor(Sockets.listen(name.bytes(), backlog), true);
+        } catch (ErrnoException e) {
+            throw Failures.listen(name, e);
+        }
+    }
+
+    @Override
+    public StreamCalls connect(UnixName name) throws IOException {
+        try {
+            return new FdStream(Sockets.connect(name.bytes()));
+        } catch (ErrnoException e) {
+            throw e.is(Errno.EAGAIN) ? Failures.queueFull(name, e) : Failures.connect(name, e);
+        }
+    }
+
+    @Override
+    public Bound<UdpCalls> udp(InetSocketAddress address, boolean reusePort, int receiveBuffer) throws IOException {
+        Datagrams.Opened opened;
+        try {
+            opened = Datagrams.open(address, reusePort, receiveBuffer);
+        } catch (ErrnoException e) {
+            throw Failures.udp(address, e);
+        }
+        return new Bound<>(new FdUdp(opened), localAddressOrClose(opened.descriptor()));
+    }
+
+    private static InetSocketAddress localAddressOrClose(Descriptor descriptor) throws ErrnoException {
+        try {
+            return Sockets.localAddress(descriptor.fd());
+        } catch (ErrnoException e) {
+            descriptor.close();
+            throw e;
+        }
+    }
+
+    @Override
+    public PipeEnds pipe() throws IOException {
+        Pipes.Ends ends = Pipes.open();
+        return new PipeEnds(new FdPipe(ends.reader(), false), new FdPipe(ends.writer(), false));
+    }
+
+    @Override
+    public FileCalls file(Path path, Set<? extends OpenOption> options) throws IOException {
+        return Files.isSupported() ? new FdFile(Files.open(path, options)) : elsewhere.file(path, options);
+    }
+
+    @Override
+    public WatchCalls fileWatch() throws IOException {
+        if (Os.current() != Os.LINUX) {
+            return elsewhere.fileWatch();
+        }
+        try {
+            return FdWatch.open();
+        } catch (ErrnoException e) {
+            throw Failures.tooManyWatches(e);
+        }
+    }
+
+    @Override
+    public ProcessCalls start(ChildCommand child) throws IOException {
+        return FdProcess.start(child);
+    }
+
+    @Override
+    public String toString() {
+        return "descriptors";
+    }
+}

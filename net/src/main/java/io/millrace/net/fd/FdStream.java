@@ -1,0 +1,138 @@
+package io.millrace.net.fd;
+
+import io.millrace.net.family.FileCalls;
+import io.millrace.net.family.StreamCalls;
+import io.millrace.sys.Bits;
+import io.millrace.sys.CallState;
+import io.millrace.sys.Descriptor;
+import io.millrace.sys.Errno;
+import io.millrace.sys.ErrnoException;
+import io.millrace.sys.Iovecs;
+import io.millrace.sys.SocketSetting;
+import io.millrace.sys.Sockets;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+
+/** A connection as a descriptor: the bytes of a socket that we made, and what else a connection can do. */
+final class FdStream extends FdBytes implements StreamCalls {
+    private static final int EINVAL = -Errno.EINVAL.code();
+    private static final int ENOSYS = -Errno.ENOSYS.code();
+    private static final int EOVERFLOW = -Errno.EOVERFLOW.code();
+
+    /** The file's system does not give its bytes to sockets: they must be read and written. */
+    private static final long NOT_THIS_WAY = -3;
+
+    FdStream(Descriptor descriptor) {
+        super(descriptor, false);
+    }
+
+    @Override
+    long call(boolean reading, CallState state, int fd, long address, int bytes) {
+        return reading ? Sockets.receive(state, fd, address, bytes) : Sockets.send(state, fd, address, bytes);
+    }
+
+    @Override
+    long call(boolean reading, CallState state, int fd, MemorySegment memory, int bytes) {
+        return reading ? Sockets.receive(state, fd, memory, bytes) : Sockets.send(state, fd, memory, bytes);
+    }
+
+    @Override
+    long call(boolean reading, CallState state, int fd, Iovecs memory) {
+        return reading ? Sockets.receive(state, fd, memory) : Sockets.send(state, fd, memory);
+    }
+
+    @Override
+    String callName(boolean reading) {
+        return reading ? "recv" : "send";
+    }
+
+    @Override
+    public boolean finishConnect() throws IOException {
+        int fd = FdUse.begin(descriptor);
+        try {
+            return Sockets.finishConnect(fd);
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    @Override
+    public void shutdownInput() throws IOException {
+        int fd = FdUse.begin(descriptor);
+        try {
+            Sockets.shutdownInput(fd);
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    @Override
+    public void shutdownOutput() throws IOException {
+        int fd = FdUse.begin(descriptor);
+        try {
+            Sockets.shutdownOutput(fd);
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    @Override
+    public long send(FileCalls file, long position, long count) throws IOException {
+        if (file instanceof FdFile descriptors) {
+            long sent = sendFile(descriptors, position, count);
+            if (sent != NOT_THIS_WAY) {
+                return sent;
+            }
+        }
+        return FileCalls.copy(file, position, count, this);
+    }
+
+    /** By sendfile(2). Only would-block says that the socket is full: a count below what was asked for may come from the file. */
+    private long sendFile(FdFile file, long position, long count) throws IOException {
+        int fd = FdUse.begin(descriptor);
+        try {
+            long result = file.sendTo(fd, position, Math.min(count, Iovecs.MAX_BYTES));
+            if (result > 0) {
+                return result;
+            }
+            if (result == 0 || result == EOVERFLOW) {
+                return EOF;
+            }
+            if (result == EAGAIN) {
+                handle.drained(Bits.WRITABLE);
+                return WOULD_BLOCK;
+            }
+            if (result == EINVAL || result == ENOSYS) {
+                return NOT_THIS_WAY;
+            }
+            ErrnoException failure = new ErrnoException("sendfile", fd, (int) -result);
+            // Both are open, because they are in use, and the socket takes bytes.
+            throw failure.is(Errno.EBADF)
+                    ? new IOException("cannot read from " + file + ": it was opened for writing only", failure)
+                    : failure;
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    @Override
+    public int get(SocketSetting setting) throws IOException {
+        return FdUse.get(descriptor, setting);
+    }
+
+    @Override
+    public void set(SocketSetting setting, int value) throws IOException {
+        FdUse.set(descriptor, setting, value);
+    }
+
+    @Override
+    public InetSocketAddress localAddress() throws IOException {
+        int fd = FdUse.begin(descriptor);
+        try {
+            return Sockets.localAddress(fd);
+        } finally {
+            descriptor.release();
+        }
+    }
+}

@@ -1,0 +1,155 @@
+package io.millrace.net.nio;
+
+import io.millrace.net.family.ByteCalls;
+import io.millrace.net.family.FileCalls;
+import io.millrace.poll.Handle;
+import io.millrace.poll.Readiness;
+import io.millrace.poll.Registration;
+import io.millrace.sys.Scratch;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.NonReadableChannelException;
+import java.nio.channels.NonWritableChannelException;
+import java.nio.channels.WritableByteChannel;
+
+/**
+ * A file as a {@code java.nio} channel. No selector takes such a channel, and none need be asked: a registration in software that is ready
+ * for ever stands for it.
+ *
+ * <p>NIO copies a heap buffer through a direct one of the same size, which it keeps for the thread; so such a call moves as much as
+ * the other family's does, and no more.
+ */
+final class NioFile implements FileCalls {
+    private final FileChannel channel;
+    private final Registration registration = new Registration();
+
+    NioFile(FileChannel channel) {
+        this.channel = channel;
+        registration.setReadiness(Readiness.READ_WRITE);
+    }
+
+    @Override
+    public Handle handle() {
+        return registration;
+    }
+
+    @Override
+    public int read(ByteBuffer into, long position) throws IOException {
+        int limit = into.limit();
+        into.limit(into.position() + moved(into));
+        try {
+            if (!into.hasRemaining()) {
+                requireOpen();
+                return 0;
+            }
+            return position == NEXT ? channel.read(into) : channel.read(into, position);
+        } catch (NonReadableChannelException e) {
+            throw new IOException("cannot read from " + this + ": it was opened for writing only", e);
+        } finally {
+            into.limit(limit);
+        }
+    }
+
+    @Override
+    public int write(ByteBuffer from, long position) throws IOException {
+        int limit = from.limit();
+        from.limit(from.position() + moved(from));
+        try {
+            if (!from.hasRemaining()) {
+                requireOpen();
+                return 0;
+            }
+            return position == NEXT ? channel.write(from) : channel.write(from, position);
+        } catch (NonWritableChannelException e) {
+            throw new IOException("cannot write to " + this + ": it was opened for reading only", e);
+        } finally {
+            from.limit(limit);
+        }
+    }
+
+    @Override
+    public int read(MemorySegment into, long position) throws IOException {
+        if (into.isNative()) {
+            return read(NioBytes.view(into), position);
+        }
+        int asked = (int) Math.min(into.byteSize(), Scratch.MAX_BYTES);
+        try (Scratch scratch = Scratch.borrow(asked)) {
+            try {
+                int moved = read(scratch.view(asked), position);
+                if (moved > 0) {
+                    scratch.give(into, moved);
+                }
+                return moved;
+            } finally {
+                scratch.clearView();
+            }
+        }
+    }
+
+    @Override
+    public int write(MemorySegment from, long position) throws IOException {
+        if (from.isNative()) {
+            return write(NioBytes.view(from), position);
+        }
+        int asked = (int) Math.min(from.byteSize(), Scratch.MAX_BYTES);
+        try (Scratch scratch = Scratch.borrow(asked)) {
+            scratch.take(from, asked);
+            try {
+                return write(scratch.view(asked), position);
+            } finally {
+                scratch.clearView();
+            }
+        }
+    }
+
+    private static int moved(ByteBuffer buffer) {
+        return buffer.isDirect() ? buffer.remaining() : Math.min(buffer.remaining(), Scratch.MAX_BYTES);
+    }
+
+    /** To a channel that does not block: the count, 0 if that takes nothing now, or end of file. */
+    long sendTo(WritableByteChannel to, long position, long bytes) throws IOException {
+        try {
+            long moved = channel.transferTo(position, bytes, to);
+            return moved == 0 && position >= channel.size() ? ByteCalls.EOF : moved;
+        } catch (NonReadableChannelException e) {
+            throw new IOException("cannot read from " + this + ": it was opened for writing only", e);
+        }
+    }
+
+    @Override
+    public void requireOpen() throws ClosedChannelException {
+        if (!channel.isOpen()) {
+            throw new ClosedChannelException();
+        }
+    }
+
+    @Override
+    public long size() throws IOException {
+        return channel.size();
+    }
+
+    @Override
+    public void force(boolean metadata) throws IOException {
+        channel.force(metadata);
+    }
+
+    @Override
+    public void close() {
+        registration.close();
+        try {
+            channel.close();
+        } catch (IOException e) {
+            // The descriptor is gone either way; nothing is left to do but to say so.
+            System.getLogger("io.millrace").log(Level.DEBUG, () -> "closing " + channel, e);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "a channel" + (channel.isOpen() ? "" : " (closed)");
+    }
+}
