@@ -129,6 +129,7 @@ final class Accepting implements Owner, Runnable, Acceptance {
             stream.close();
             FailureLog.report("taking " + stream, e);
         }
+        loop.reactor.clearInterrupt(); // of this one's handler: the next one's may come in the same turn
     }
 
     private static boolean isOutOfDescriptors(IOException e) {
