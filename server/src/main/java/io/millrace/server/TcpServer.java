@@ -76,7 +76,7 @@ public final class TcpServer implements AutoCloseable {
             if (!started) {
                 letNobodyIn();
                 if (opened != null) {
-                    opened.close();
+                    closeWhenAllEnded(opened);
                 }
                 loops.endBy(Deadline.after(loops.clock(), Deadline.OF_CLOSE));
             }
@@ -292,7 +292,7 @@ public final class TcpServer implements AutoCloseable {
         } catch (Throwable e) {
             FailureLog.report("the end of " + this, e);
         } finally {
-            callbacks.close();
+            closeWhenAllEnded(callbacks);
             if (remaining.isEmpty()) {
                 remaining.addAll(loops.endBy(deadline));
             } else {
@@ -301,6 +301,14 @@ public final class TcpServer implements AutoCloseable {
             }
             result.complete(new ShutdownResult(drained, cutOff, remaining));
         }
+    }
+
+    /**
+     * Handlers that may block, where callbacks run on threads of their own, may do so to the last call. One that comes after the deadline, because a loop was held up, must not run on that loop instead:
+     * others need it.
+     */
+    private void closeWhenAllEnded(Callbacks threads) {
+        var ignored = connections.closeAdmission().whenComplete((done, failure) -> threads.close());
     }
 
     /** Completes when every loop has stopped accepting, and so knows every connection that it has accepted. */
