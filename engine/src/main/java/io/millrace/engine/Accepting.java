@@ -29,7 +29,6 @@ import org.jspecify.annotations.Nullable;
 final class Accepting implements Owner, Runnable, Acceptance {
     private static final int ACCEPTS = 64;
     private static final long RETRY_NANOS = 50_000_000;
-    private static final Runnable BEGUN = () -> {};
 
     private final ReactorLoop loop;
     private final TcpListener listener;
@@ -68,11 +67,15 @@ final class Accepting implements Owner, Runnable, Acceptance {
         // A task that is taken after the registration has the last turn still before it, which finds the listener. One
         // that is refused does not say whether it was found.
         try {
-            loop.reactor.execute(BEGUN);
+            loop.reactor.execute(Accepting::begun);
         } catch (RejectedExecutionException e) {
             loop.reactor.executeAlways(this::reactorEnds, Priority.SYSTEM);
             throw ended(e);
         }
+    }
+
+    private static void begun() {
+        // That it was taken is all that matters.
     }
 
     private static RejectedExecutionException ended(RuntimeException cause) {

@@ -74,10 +74,7 @@ public final class TcpServer implements AutoCloseable {
             started = true;
         } finally {
             if (!started) {
-                letNobodyIn();
-                if (opened != null) {
-                    closeWhenAllEnded(opened);
-                }
+                letNobodyIn(opened);
                 loops.endBy(Deadline.after(loops.clock(), Deadline.OF_CLOSE));
             }
         }
@@ -150,7 +147,7 @@ public final class TcpServer implements AutoCloseable {
             } catch (UncheckedIOException e) {
                 throw new IOException(
                         "cannot accept on " + listener.localAddress() + ": " + e.getMessage() + ": "
-                                + e.getCause().getMessage(),
+                                + Objects.requireNonNull(e.getCause()).getMessage(),
                         e);
             } catch (RuntimeException e) {
                 throw new IllegalStateException("cannot accept on " + listener.localAddress() + ": " + e, e);
@@ -159,8 +156,8 @@ public final class TcpServer implements AutoCloseable {
     }
 
     /** Undoes what there is of a start that failed: some loops may accept already. Does not wait for them either. */
-    private void letNobodyIn() {
-        connections.closeAdmission();
+    private void letNobodyIn(@Nullable Callbacks opened) {
+        closeWhenAllEnded(opened);
         listeners.forEach(TcpListener::close);
         var ignored = stopAccepting();
         connections.connections().forEach(StreamConnection::abort);
@@ -307,8 +304,12 @@ public final class TcpServer implements AutoCloseable {
      * Handlers that may block, where callbacks run on threads of their own, may do so to the last call. One that comes after the deadline, because a loop was held up, must not run on that loop instead:
      * others need it.
      */
-    private void closeWhenAllEnded(Callbacks threads) {
-        var ignored = connections.closeAdmission().whenComplete((done, failure) -> threads.close());
+    private void closeWhenAllEnded(@Nullable Callbacks threads) {
+        var ignored = connections.closeAdmission().whenComplete((done, failure) -> {
+            if (threads != null) {
+                threads.close();
+            }
+        });
     }
 
     /** Completes when every loop has stopped accepting, and so knows every connection that it has accepted. */
