@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.millrace.engine.Dispatch;
 import io.millrace.engine.Reactors;
+import io.millrace.poll.Clock;
+import io.millrace.poll.ManualClock;
 import io.millrace.server.Connection;
 import io.millrace.server.ShutdownResult;
 import io.millrace.server.TcpServer;
@@ -19,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
@@ -257,6 +260,78 @@ class DeadlinesTest {
             }
         });
         return returned;
+    }
+
+    /** A clock that the test moves, and that knows who waits for it. */
+    private static final class WaitedFor implements Clock {
+        private final ManualClock time = new ManualClock();
+        /** When each wait that is not over began. */
+        private final Map<Object, Long> began = new ConcurrentHashMap<>();
+
+        @Override
+        public long nanoTime() {
+            return time.nanoTime();
+        }
+
+        @Override
+        public Runnable subscribe(Runnable onJump) {
+            Object wait = new Object();
+            Runnable unsubscribe = time.subscribe(onJump);
+            began.put(wait, nanoTime());
+            return () -> {
+                began.remove(wait);
+                unsubscribe.run();
+            };
+        }
+
+        /** Whether the thread is in a wait, and some wait has begun at this time: the thread's, if nobody else begins one. */
+        boolean isWaitedForSinceBy(Duration sinceThen, Thread by) {
+            return began.containsValue(sinceThen.toNanos()) && by.getState() == Thread.State.TIMED_WAITING;
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "end-3: a server that has reactors of its own has the one quarter of a second, and not another for them")
+    void oneGrace() throws Exception {
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch open = new CountDownLatch(1);
+        Calls calls = new Calls() {
+            @Override
+            public void onData(Connection connection, ByteBuffer data) throws Exception {
+                entered.countDown();
+                open.await();
+            }
+        };
+        WaitedFor clock = new WaitedFor();
+        TcpServer server = TcpServer.builder()
+                .reactors(Reactors.builder()
+                        .reactors(1)
+                        .name("tested")
+                        .withoutWatchdog()
+                        .clock(clock))
+                .start(calls);
+        try (Socket socket =
+                new Socket(InetAddress.getLoopbackAddress(), server.address().getPort())) {
+            socket.getOutputStream().write(1);
+            entered.await();
+            clock.time.advance(Duration.ofNanos(1)); // so that its waits begin when no other did
+            Background<ShutdownResult> ending = Background.call(() -> server.shutdown(LIMIT));
+            Await.until(
+                    "it waits for its deadline", () -> clock.isWaitedForSinceBy(Duration.ofNanos(1), ending.thread()));
+            clock.time.advance(LIMIT);
+            Await.until(
+                    "it waits for the quarter of a second",
+                    () -> clock.isWaitedForSinceBy(LIMIT.plusNanos(1), ending.thread()));
+            clock.time.advance(Duration.ofMillis(250));
+            assertThat(ending.result().remaining()).as("without any more time").isNotEmpty();
+            open.countDown();
+            calls.awaitAllEnded();
+        } finally {
+            open.countDown();
+        }
+        Clocks.awaitNoThread("tested");
+        Clocks.awaitNoThread("millrace-shutdown");
     }
 
     @Test

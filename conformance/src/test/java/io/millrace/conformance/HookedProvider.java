@@ -1,8 +1,11 @@
 package io.millrace.conformance;
 
+import io.millrace.sys.Errno;
+import io.millrace.sys.ErrnoException;
 import io.millrace.sys.Handle;
 import io.millrace.sys.Selector;
 import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,6 +48,7 @@ public abstract class HookedProvider extends FrontProvider {
     private static @Nullable Runnable beforeSleep;
     private static @Nullable Runnable afterEvents;
     private static @Nullable Runnable afterModify;
+    private static final AtomicInteger UNTIL_REFUSED = new AtomicInteger();
 
     private final String behind;
 
@@ -73,9 +77,22 @@ public abstract class HookedProvider extends FrontProvider {
         afterModify = hook;
     }
 
+    /** One registration from now on is refused, as by a kernel that has no room for it: the first, the second, and so on; 0 for none. */
+    static void refuse(int which) {
+        UNTIL_REFUSED.set(which);
+    }
+
     @Override
     Selector inFrontOf(Selector real) {
         return new DelegatingSelector(nameFor(behind), real) {
+            @Override
+            public void add(Handle handle, long key, int interest, int trigger) throws IOException {
+                if (UNTIL_REFUSED.getAndUpdate(left -> Math.max(0, left - 1)) == 1) {
+                    throw new ErrnoException("epoll_ctl", -1, Errno.ENOSPC.code());
+                }
+                super.add(handle, key, interest, trigger);
+            }
+
             @Override
             public void modify(Handle handle, long key, int interest, int trigger) throws IOException {
                 super.modify(handle, key, interest, trigger);

@@ -36,7 +36,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 @DisplayName("After a close nothing opens")
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class NothingOpensAfterCloseTest {
-    private static final int RACES = Boolean.getBoolean("millrace.soak") ? 10_000 : 1_000;
+    /** {@code -Dmillrace.races=} for another number. */
+    private static final int RACES =
+            Integer.getInteger("millrace.races", Boolean.getBoolean("millrace.soak") ? 10_000 : 1_000);
+
     private static final int CONNECTS = 2;
 
     /** Counts calls that begin when none may any more. */

@@ -15,6 +15,7 @@ import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.channels.ClosedChannelException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -46,8 +47,39 @@ final class Accepting implements Owner, Runnable, Acceptance {
         takeSpare();
     }
 
-    void register() {
-        loop.reactor.register(listener, 0, this, Interest.READABLE, Trigger.EDGE);
+    /**
+     * Accepts from now on. Any thread, without waiting for the reactor: its thread may be held up, or wait for the calling one. If it fails, the listener is closed.
+     *
+     * @throws RejectedExecutionException if the reactor has ended, or is in its last turn
+     */
+    void begin() {
+        boolean registered = false;
+        try {
+            loop.reactor.register(listener, 0, this, Interest.READABLE, Trigger.EDGE);
+            registered = true;
+        } catch (IllegalStateException e) {
+            throw loop.reactor.hasFinished() ? ended(e) : e;
+        } finally {
+            if (!registered) {
+                stop(); // nobody else knows of it
+            }
+        }
+        // A task that is taken after the registration has the last turn still before it, which finds the listener. One
+        // that is refused does not say whether it was found.
+        try {
+            loop.reactor.execute(Accepting::begun);
+        } catch (RejectedExecutionException e) {
+            loop.reactor.executeAlways(this::reactorEnds, Priority.SYSTEM);
+            throw ended(e);
+        }
+    }
+
+    private static void begun() {
+        // That it was taken is all that matters.
+    }
+
+    private static RejectedExecutionException ended(RuntimeException cause) {
+        return new RejectedExecutionException("cannot listen: the event manager has shut down", cause);
     }
 
     @Override
@@ -100,6 +132,7 @@ final class Accepting implements Owner, Runnable, Acceptance {
             stream.close();
             FailureLog.report("taking " + stream, e);
         }
+        loop.reactor.clearInterrupt(); // of this one's handler: the next one's may come in the same turn
     }
 
     private static boolean isOutOfDescriptors(IOException e) {
@@ -140,7 +173,7 @@ final class Accepting implements Owner, Runnable, Acceptance {
             waiting = true;
             loop.schedule(RETRY_NANOS, fired -> {
                 waiting = false;
-                if (spare == null) {
+                if (spare == null && !closed) {
                     takeSpare();
                 }
                 if (fired) {

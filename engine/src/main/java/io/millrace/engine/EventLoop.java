@@ -38,7 +38,8 @@ import org.jspecify.annotations.Nullable;
  * which thread. What becomes ready while it runs is told to it afterwards. A handler that throws harms nobody else.
  *
  * <p><b>Threads.</b> {@link #run} or {@link #runOnce} by one thread at a time; everything else by any, handlers included. With {@link Dispatch#LOOP} and
- * several workers, {@link #run} starts the threads of the others. As an {@link Executor} it runs tasks on the loop, in order.
+ * several workers, {@link #run} starts the threads of the others. As an {@link Executor} it runs tasks on the loop, in order. An interrupt ends neither: it is {@link #stop} that does. One that finds
+ * the thread which called {@link #run}, or is left there by a handler, stays with it, for its owner; on threads of the loop's own it is cleared.
  *
  * <p><b>Order.</b> In one loop, of sources, alarms and tasks: see {@link Priority}.
  *
@@ -356,7 +357,9 @@ public final class EventLoop implements Executor, AutoCloseable {
         AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
         try {
             for (Reactor reactor : reactors.subList(1, reactors.size())) {
-                others.add(Thread.ofPlatform().name(reactor.name()).start(() -> runBeside(reactor, failure)));
+                Thread other = new LoopThread(() -> runBeside(reactor, failure), reactor.name());
+                other.start();
+                others.add(other);
             }
             reactors.getFirst().run(maxWaitNanos(), tick);
         } finally {

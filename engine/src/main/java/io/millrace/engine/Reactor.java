@@ -40,6 +40,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Failures.</b> Whatever user code throws is contained in {@link #runItem} and reported; only a failure of the engine's own steps leaves {@link #run}, and then its owner must
  * end what it is part of.
  *
+ * <p><b>Interrupts.</b> A reactor stops by a flag. On a {@link LoopThread} an interrupt is cleared after each piece of user code; on a user's thread it stays, and those who do I/O put it aside.
+ *
  * <p><b>Ending.</b> {@link #finish} is the reactor's last turn: what is queued runs, pending alarms get false, all that it carries is ended, and the poll is closed. What must not be
  * lost though it comes too late for a turn goes through {@link #executeAlways}.
  */
@@ -88,6 +90,9 @@ final class Reactor implements Watched {
     private final Runnable closePoll = this::closePoll;
 
     private volatile @Nullable Thread thread;
+    /** Whether that is its own, and not a user's: then an interrupt is nobody's. The reactor's thread. */
+    private boolean ownsThread;
+
     private volatile boolean stopRequested;
     private volatile boolean endRequested;
     private volatile boolean finished;
@@ -375,6 +380,7 @@ final class Reactor implements Watched {
             }
             thread = Thread.currentThread();
         }
+        ownsThread = Thread.currentThread() instanceof LoopThread;
         long id = Thread.currentThread().threadId();
         if (id != threadId) {
             threadId = id;
@@ -478,6 +484,14 @@ final class Reactor implements Watched {
             metrics.failure();
             FailureLog.report(item, e);
         }
+        clearInterrupt();
+    }
+
+    /** After user code: an interrupt that it has left behind must not reach the next one's. A loop stops by a flag. The reactor's thread. */
+    void clearInterrupt() {
+        if (ownsThread) {
+            Thread.interrupted();
+        }
     }
 
     private void runTimed(Runnable item) {
@@ -539,6 +553,7 @@ final class Reactor implements Watched {
     private void cutOffAlarms() {
         for (Alarm alarm : alarms.takeAll()) {
             cutOff(alarm);
+            clearInterrupt();
         }
     }
 
@@ -560,6 +575,7 @@ final class Reactor implements Watched {
                 metrics.failure();
                 FailureLog.report(ours, "could not end in order", e);
             }
+            clearInterrupt();
         }
     }
 

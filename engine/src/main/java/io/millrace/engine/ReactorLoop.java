@@ -93,7 +93,7 @@ final class ReactorLoop implements TransportLoop {
     @Override
     public Acceptance accept(TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed) {
         Accepting accepting = new Accepting(this, listener, accepted, failed);
-        accepting.register();
+        accepting.begin();
         return accepting;
     }
 

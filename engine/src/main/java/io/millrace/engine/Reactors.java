@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Ending.</b> With the manager ends all that it carries: connections and their servers' listeners are closed, pending callbacks of descriptors are called with CLOSED, pending alarms with
  * false. A handler that does not return keeps its reactor; at the deadline of {@link #shutdown(Duration)} the peers of that reactor's connections are cut off, and the rest follows when the handler returns. Whatever
- * user code throws ends nothing. Should a reactor fail itself, the whole manager ends, and {@link #termination} tells why.
+ * user code throws ends nothing; an interrupt that it leaves behind is cleared, because the threads stop by a flag. Should a reactor fail itself, the whole manager ends, and {@link #termination} tells why.
  *
  * <p><b>When there is nothing to do</b> its threads make no system call.
  *
@@ -133,12 +133,12 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
     }
 
     /** A reactor's thread: it knows where it belongs without a look at anything shared. */
-    private static final class ReactorThread extends Thread {
+    private static final class ReactorThread extends LoopThread {
         private final Reactors manager;
         private final Reactor reactor;
 
         ReactorThread(Reactors manager, Reactor reactor, boolean daemon) {
-            super(null, null, reactor.name(), 0, false);
+            super(() -> {}, reactor.name());
             this.manager = manager;
             this.reactor = reactor;
             setDaemon(daemon);

@@ -87,6 +87,7 @@ final class Watchdog {
                 FailureLog.report("the watchdog", e);
             }
             pausedNanos = 0;
+            Thread.interrupted(); // left behind by whoever was told: no thread that is interrupted can park
             if (!active) {
                 if (vigil.suspend() && !stopped) {
                     LockSupport.park(this);

@@ -86,6 +86,56 @@ class EventLoopTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName(
+            "end-1: an interrupt that a handler leaves on the user's thread ends nothing, and is there when run returns")
+    void anInterruptIsTheUsers(String backend) {
+        List<String> ran = new ArrayList<>();
+        try (EventLoop loop = EventLoop.builder()
+                .dispatch(Dispatch.LOOP)
+                .workers(1)
+                .backend(backend)
+                .withoutWatchdog()
+                .open()) {
+            loop.execute(() -> Thread.currentThread().interrupt());
+            loop.schedule(
+                    Duration.ofMillis(5),
+                    fired -> {
+                        ran.add("alarm " + fired);
+                        loop.stop();
+                    },
+                    Priority.NORMAL);
+            loop.run();
+            assertThat(Thread.interrupted()).as("kept").isTrue();
+        } finally {
+            Thread.interrupted();
+        }
+        assertThat(ran).containsExactly("alarm true");
+    }
+
+    @Test
+    @DisplayName("end-1: an interrupt that a handler leaves on a thread of the loop's own reaches no other handler")
+    void anInterruptOnAThreadOfItsOwn() throws Exception {
+        List<Boolean> interrupted = Collections.synchronizedList(new ArrayList<>());
+        CountDownLatch called = new CountDownLatch(2);
+        List<Soft> sources = List.of(new Soft(), new Soft(), new Soft(), new Soft());
+        try (Running running = new Running(EventLoop.builder().workers(2).dispatch(Dispatch.LOOP))) {
+            for (int i = 0; i < sources.size(); i++) {
+                running.loop.register(sources.get(i), i, Interest.READABLE, (loop, token, ready) -> {
+                    if (!Thread.currentThread().getName().equals("runner")) {
+                        interrupted.add(Thread.currentThread().isInterrupted());
+                        Thread.currentThread().interrupt();
+                        called.countDown();
+                    }
+                });
+            }
+            sources.forEach(Soft::ready);
+            assertThat(called.await(10, TimeUnit.SECONDS)).isTrue();
+        }
+        assertThat(interrupted).containsExactly(false, false);
+    }
+
+    @ParameterizedTest
     @MethodSource("modesAndBackends")
     @DisplayName("mill-3, mill-13: keeps the order of 20,000 messages on one connection, with 8 workers, in every mode")
     void keepsTheOrder(Dispatch mode, String backend) throws Exception {

@@ -68,6 +68,24 @@ class FileSourceTest {
     }
 
     @Test
+    @DisplayName("end-1: an interrupted thread uses it as any other, and stays interrupted")
+    void anInterruptedThread() throws Exception {
+        FileSource file = rig.keep(rig.net.file(path, CREATE, READ, WRITE));
+        ByteBuffer into = ByteBuffer.allocate(5);
+        Thread.currentThread().interrupt();
+        try {
+            assertThat(file.tryWrite(US_ASCII.encode("water"))).isEqualTo(5);
+            assertThat(file.size()).isEqualTo(5);
+            file.force(true);
+            assertThat(file.tryRead(into, 0)).isEqualTo(5);
+            assertThat(Thread.currentThread().isInterrupted()).isTrue();
+        } finally {
+            Thread.interrupted();
+        }
+        assertThat(into.array()).asString(US_ASCII).isEqualTo("water");
+    }
+
+    @Test
     void itIsReadToTheEndAndFurtherWhenItHasGrown() throws Exception {
         Files.writeString(path, "water");
         FileSource file = rig.keep(rig.net.file(path));

@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a server or client does with its connections. For one connection the calls come one after the other: {@link #onConnect} first, {@link
  * #onDisconnect} exactly once and last. What a call throws, whatever it is, goes to {@link #onError}, and nobody else is harmed.
+ * An interrupt that a call leaves behind on a thread of ours is cleared: it ends nothing, and no other connection sees it.
  */
 @FunctionalInterface
 public interface ConnectionHandler {

@@ -22,6 +22,7 @@ import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -209,9 +210,14 @@ final class DescriptorLoop implements TransportLoop {
 
     @Override
     public Acceptance accept(TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed) {
-        DescriptorAcceptor acceptor = new DescriptorAcceptor(manager.register(listener), listener, accepted, failed);
-        acceptor.arm();
-        carry(acceptor.end);
+        DescriptorAcceptor acceptor;
+        try {
+            acceptor = new DescriptorAcceptor(manager.register(listener), listener, accepted, failed);
+        } catch (Throwable e) {
+            listener.close();
+            throw e;
+        }
+        execute(acceptor::begin);
         return acceptor;
     }
 
@@ -238,7 +244,23 @@ final class DescriptorLoop implements TransportLoop {
             this.failed = failed;
         }
 
-        void arm() {
+        /** On the loop. A manager that has ended meanwhile has this end too. */
+        void begin() {
+            boolean carries = false;
+            try {
+                carry(end);
+                arm();
+                carries = true;
+            } catch (RejectedExecutionException e) {
+                // The manager has ended since the listener was registered.
+            } finally {
+                if (!carries) {
+                    stop();
+                }
+            }
+        }
+
+        private void arm() {
             ask(descriptor, () -> descriptor.notifyWhenReadable(() -> execute(this::accept)));
         }
 

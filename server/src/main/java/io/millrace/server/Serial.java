@@ -32,7 +32,9 @@ final class Serial implements Executor {
         }
     }
 
+    /** An interrupt that a task leaves behind is not for the next one, which may be another connection's; but the thread's owner gets to know of it. */
     private void drain() {
+        boolean interrupted = false;
         do {
             Runnable task = tasks.poll();
             if (task != null) {
@@ -41,7 +43,11 @@ final class Serial implements Executor {
                 } catch (Throwable e) {
                     FailureLog.report(task, e); // whatever it is, the next ones are not to wait for ever
                 }
+                interrupted |= Thread.interrupted();
             }
         } while (count.decrementAndGet() > 0);
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

@@ -13,6 +13,7 @@ import io.millrace.net.ListenOptions;
 import io.millrace.net.TcpListener;
 import io.millrace.net.TcpStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -20,7 +21,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -74,10 +74,7 @@ public final class TcpServer implements AutoCloseable {
             started = true;
         } finally {
             if (!started) {
-                listeners.forEach(TcpListener::close);
-                if (opened != null) {
-                    opened.close();
-                }
+                letNobodyIn(opened);
                 loops.endBy(Deadline.after(loops.clock(), Deadline.OF_CLOSE));
             }
         }
@@ -133,31 +130,37 @@ public final class TcpServer implements AutoCloseable {
         return first.localAddress();
     }
 
-    /** On each loop that has a listener. Waits until all accept, so that who connects after this is served. */
-    private void accept() {
+    /**
+     * Has each loop that has a listener accept. All listen already, so who connects after this is served; and no loop is waited for: the calling thread may be another one's, which waits for
+     * nobody, and a loop that is held up accepts when it gets to it.
+     */
+    private void accept() throws IOException {
         boolean spread = listeners.size() > 1;
         for (int i = 0; i < listeners.size(); i++) {
             TcpListener listener = listeners.get(i);
             TransportLoop loop = loops.all().get(i);
-            CompletableFuture<Void> done = onLoop(
-                    loop,
-                    () -> acceptances.add(loop.accept(
-                            listener, stream -> accepted(spread ? loop : loops.next(), stream), this::notAccepted)));
-            // One after the other, so the list needs no lock.
-            if (!Deadline.after(loops.clock(), Deadline.OF_CLOSE).await(done)) {
-                throw new IllegalStateException("cannot accept on " + listener.localAddress() + ": " + loop
-                        + " has not come to it for " + Deadline.OF_CLOSE.toSeconds() + " s; something blocks it");
-            }
             try {
-                done.join();
-            } catch (CompletionException e) {
-                throw new IllegalStateException(
-                        "cannot accept on " + listener.localAddress() + ": " + e.getCause(), e.getCause());
+                acceptances.add(loop.accept(
+                        listener, stream -> accepted(spread ? loop : loops.next(), stream), this::notAccepted));
+            } catch (RejectedExecutionException e) {
+                throw e;
+            } catch (UncheckedIOException e) {
+                throw new IOException(
+                        "cannot accept on " + listener.localAddress() + ": " + e.getMessage() + ": "
+                                + Objects.requireNonNull(e.getCause()).getMessage(),
+                        e);
+            } catch (RuntimeException e) {
+                throw new IllegalStateException("cannot accept on " + listener.localAddress() + ": " + e, e);
             }
         }
-        if (acceptances.size() < listeners.size()) {
-            throw new RejectedExecutionException("cannot listen: the event manager has shut down");
-        }
+    }
+
+    /** Undoes what there is of a start that failed: some loops may accept already. Does not wait for them either. */
+    private void letNobodyIn(@Nullable Callbacks opened) {
+        closeWhenAllEnded(opened);
+        listeners.forEach(TcpListener::close);
+        var ignored = stopAccepting();
+        connections.connections().forEach(StreamConnection::abort);
     }
 
     private static void run(TransportLoop loop, Runnable what) {
@@ -286,7 +289,7 @@ public final class TcpServer implements AutoCloseable {
         } catch (Throwable e) {
             FailureLog.report("the end of " + this, e);
         } finally {
-            callbacks.close();
+            closeWhenAllEnded(callbacks);
             if (remaining.isEmpty()) {
                 remaining.addAll(loops.endBy(deadline));
             } else {
@@ -295,6 +298,18 @@ public final class TcpServer implements AutoCloseable {
             }
             result.complete(new ShutdownResult(drained, cutOff, remaining));
         }
+    }
+
+    /**
+     * Handlers that may block, where callbacks run on threads of their own, may do so to the last call. One that comes after the deadline, because a loop was held up, must not run on that loop instead:
+     * others need it.
+     */
+    private void closeWhenAllEnded(@Nullable Callbacks threads) {
+        var ignored = connections.closeAdmission().whenComplete((done, failure) -> {
+            if (threads != null) {
+                threads.close();
+            }
+        });
     }
 
     /** Completes when every loop has stopped accepting, and so knows every connection that it has accepted. */

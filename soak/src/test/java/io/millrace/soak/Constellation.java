@@ -26,16 +26,21 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A server, clients, managers, a loop and a pool of one seed, with some traffic; and how they end. */
@@ -44,17 +49,18 @@ final class Constellation implements AutoCloseable {
     /**
      * A way to end a part.
      *
+     * @param name for people
      * @param patient it may wait for long. Then no thread of another part asks for it: two that wait for each other would do so for ten seconds, which is right and tedious
      * @param call what to do
      */
-    private record Ending(boolean patient, Runnable call) {}
+    private record Ending(String name, boolean patient, Runnable call) {}
 
-    private static Ending patient(Runnable call) {
-        return new Ending(true, call);
+    private static Ending patient(String name, Runnable call) {
+        return new Ending(name, true, call);
     }
 
-    private static Ending quick(Runnable call) {
-        return new Ending(false, call);
+    private static Ending quick(String name, Runnable call) {
+        return new Ending(name, false, call);
     }
 
     private static final Duration[] DEADLINES = {
@@ -94,10 +100,10 @@ final class Constellation implements AutoCloseable {
         part(server);
         List<Ending> serverEnds = new ArrayList<>();
         for (Duration deadline : DEADLINES) {
-            serverEnds.add(quick(() -> server.shutdown(deadline)));
+            serverEnds.add(quick("server.shutdown " + deadline, () -> server.shutdown(deadline)));
         }
         if (!blocks) {
-            serverEnds.add(patient(server::close));
+            serverEnds.add(patient("server.close", server::close));
         }
         endings.add(serverEnds);
         if (random.nextBoolean()) {
@@ -137,9 +143,10 @@ final class Constellation implements AutoCloseable {
         Reactors reactors = (foreign ? reactors().backend("epoll") : reactors()).open();
         EventManager manager = foreign ? new ForeignManager(reactors) : reactors;
         part(manager);
-        List<Ending> ends = new ArrayList<>(List.of(patient(manager::close), quick(manager::shutdown)));
+        List<Ending> ends = new ArrayList<>(
+                List.of(patient("manager.close", manager::close), quick("manager.shutdown", manager::shutdown)));
         for (Duration deadline : DEADLINES) {
-            ends.add(quick(() -> reactors.shutdown(deadline)));
+            ends.add(quick("manager.shutdown " + deadline, () -> reactors.shutdown(deadline)));
         }
         endings.add(ends);
         threads.add(manager::execute);
@@ -176,9 +183,9 @@ final class Constellation implements AutoCloseable {
             });
         }
         source.setReadiness(Readiness.READABLE);
-        List<Ending> ends = new ArrayList<>(List.of(patient(loop::close)));
+        List<Ending> ends = new ArrayList<>(List.of(patient("loop.close", loop::close)));
         for (Duration deadline : DEADLINES) {
-            ends.add(quick(() -> loop.shutdown(deadline)));
+            ends.add(quick("loop.shutdown " + deadline, () -> loop.shutdown(deadline)));
         }
         endings.add(ends);
         threads.add(loop::execute);
@@ -202,10 +209,12 @@ final class Constellation implements AutoCloseable {
                 }
             }));
         }
-        List<Ending> ends =
-                new ArrayList<>(List.of(patient(pool::close), quick(pool::shutdown), quick(pool::shutdownNow)));
+        List<Ending> ends = new ArrayList<>(List.of(
+                patient("pool.close", pool::close),
+                quick("pool.shutdown", pool::shutdown),
+                quick("pool.shutdownNow", pool::shutdownNow)));
         for (Duration deadline : DEADLINES) {
-            ends.add(quick(() -> pool.shutdown(deadline)));
+            ends.add(quick("pool.shutdown " + deadline, () -> pool.shutdown(deadline)));
         }
         endings.add(ends);
         threads.add(pool::execute);
@@ -217,11 +226,11 @@ final class Constellation implements AutoCloseable {
                 .dispatch(pick(Dispatch.values()), 1)
                 .open();
         part(client);
-        endings.add(List.of(patient(client::close)));
+        endings.add(List.of(patient("client.close", client::close)));
         for (int i = random.nextInt(5); i > 0; i--) {
             futures.add(client.connect(address, new Chaos(random.nextLong(), false)));
         }
-        endings.add(List.of(quick(() -> futures.add(client.connect(address, new Chaos(1, false))))));
+        endings.add(List.of(quick("client.connect", () -> futures.add(client.connect(address, new Chaos(1, false))))));
     }
 
     private void connect(InetSocketAddress address) throws IOException {
@@ -235,7 +244,7 @@ final class Constellation implements AutoCloseable {
             }
             peer.write(ByteBuffer.allocate(1 + random.nextInt(10_000)));
             boolean half = random.nextInt(4) == 0;
-            endings.add(List.of(quick(() -> {
+            endings.add(List.of(quick("peer.close", () -> {
                 try {
                     if (half) {
                         peer.shutdownOutput();
@@ -260,7 +269,7 @@ final class Constellation implements AutoCloseable {
 
     /** Ends all of it, at once, each part twice, by whatever means and on whatever thread. */
     void end() throws Exception {
-        List<CompletableFuture<Void>> calls = new ArrayList<>();
+        Map<CompletableFuture<Void>, String> calls = new LinkedHashMap<>();
         Ending asked = pick(pick(endings));
         fromCallback = asked.patient ? null : asked.call;
         List<Ending> order = new ArrayList<>();
@@ -272,16 +281,40 @@ final class Constellation implements AutoCloseable {
         }
         Collections.shuffle(order, random);
         for (Ending end : order) {
-            calls.add(start(pick(end.patient ? threads.subList(0, 2) : threads), end.call));
+            calls.put(start(pick(end.patient ? threads.subList(0, 2) : threads), end.call), end.name);
         }
-        for (CompletableFuture<Void> call : calls) {
-            try {
-                call.get(25, TimeUnit.SECONDS);
-            } catch (java.util.concurrent.TimeoutException e) {
-                throw new AssertionError("an ending does not return", e);
-            }
+        for (Map.Entry<CompletableFuture<Void>, String> call : calls.entrySet()) {
+            await(call.getValue(), call.getKey());
         }
         gate.countDown();
+    }
+
+    /** Waits for what ends within ten seconds, whatever it waits for itself; and says what that is if it takes half of it. */
+    private void await(String what, Future<?> call) throws Exception {
+        try {
+            try {
+                call.get(5, TimeUnit.SECONDS);
+            } catch (TimeoutException e) {
+                System.err.println(this + ": " + what + " takes long; " + parts + "\n" + stacks());
+                call.get(20, TimeUnit.SECONDS);
+            }
+        } catch (TimeoutException e) {
+            throw new AssertionError(what + " does not return\n" + stacks(), e);
+        }
+    }
+
+    /** Where the threads are that have to do with endings. Those of other seeds, too: nothing tells them apart. */
+    private static String stacks() {
+        StringBuilder text = new StringBuilder();
+        Thread.getAllStackTraces().forEach((thread, stack) -> {
+            if (Stream.of(stack).anyMatch(frame -> frame.getClassName().startsWith("io.millrace"))) {
+                text.append("  ").append(thread.getName()).append('\n');
+                Stream.of(stack)
+                        .limit(16)
+                        .forEach(frame -> text.append("    ").append(frame).append('\n'));
+            }
+        });
+        return text.toString();
     }
 
     private CompletableFuture<Void> start(Consumer<Runnable> thread, Runnable end) {
@@ -304,7 +337,7 @@ final class Constellation implements AutoCloseable {
         Thread.ofPlatform().name("ends-caller").daemon().start(() -> {
             try {
                 done.get(50, TimeUnit.MILLISECONDS);
-            } catch (java.util.concurrent.TimeoutException e) {
+            } catch (TimeoutException e) {
                 task.run();
             } catch (Exception e) {
                 // It is told elsewhere.
@@ -320,7 +353,12 @@ final class Constellation implements AutoCloseable {
         }
         // The last first: a manager that nobody ended carries what was.
         for (AutoCloseable part : parts.reversed()) {
-            Background.run(part::close).result();
+            FutureTask<Boolean> closing = new FutureTask<>(() -> {
+                part.close();
+                return true;
+            });
+            Thread.ofPlatform().name("ends-caller").daemon().start(closing);
+            await("close of " + part, closing);
         }
         if (running != null) {
             running.result();

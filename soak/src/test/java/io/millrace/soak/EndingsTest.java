@@ -17,13 +17,14 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
 /**
- * Random constellations that end in random ways, all at once: 300 in every build, 10,000 under {@code -Psoak}. The seed of the one that failed is in the message, and {@code -Dmillrace.seed=} runs that
- * one again and again, because what the threads do is not part of a seed.
+ * Random constellations that end in random ways, all at once: 300 in every build, 10,000 under {@code -Psoak}, and as many as you like with {@code -Dmillrace.seeds=}. The seed of the one that failed is in
+ * the message, and {@code -Dmillrace.seed=} runs that one again and again, so often, because what the threads do is not part of a seed.
  */
 @DisplayName("Endings")
 @EnabledOnOs(OS.LINUX)
 class EndingsTest {
-    private static final int SEEDS = Boolean.getBoolean("millrace.soak") ? 10_000 : 300;
+    private static final int SEEDS =
+            Integer.getInteger("millrace.seeds", Boolean.getBoolean("millrace.soak") ? 10_000 : 300);
     private static final Long ONE = Long.getLong("millrace.seed");
     private static final int AT_ONCE = 8;
 

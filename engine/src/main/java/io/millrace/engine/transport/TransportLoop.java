@@ -98,12 +98,13 @@ public interface TransportLoop extends Executor {
 
     /**
      * Accepts connections, some at each turn, so that those that are there are served too. If the process runs out of descriptors it turns away who waits,
-     * and tries again; it does not spin.
+     * and tries again; it does not spin. Does not wait for the loop, which may be held up, or be about to wait for the caller's: it accepts when it gets to it.
      *
-     * @param listener the loop's from now on: closed with the returned one, or when the loop ends
+     * @param listener the loop's from now on: closed with the returned one, or when the loop ends; also if this fails
      * @param accepted gets each connection, on this loop
      * @param failed gets what goes wrong, on this loop
      * @return to stop accepting
+     * @throws java.util.concurrent.RejectedExecutionException if the loop has ended
      */
     Acceptance accept(TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed);
 }

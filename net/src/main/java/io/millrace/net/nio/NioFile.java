@@ -22,6 +22,9 @@ import java.nio.channels.WritableByteChannel;
  *
  * <p>NIO copies a heap buffer through a direct one of the same size, which it keeps for the thread; so such a call moves as much as
  * the other family's does, and no more.
+ *
+ * <p>NIO closes a file's channel when an interrupted thread uses it, and with it the file for all who share it. A file of the other family knows nothing of interrupts; nor does
+ * this one: an interrupt that is there is put aside during a call. One that comes from another thread in the middle of a call still closes it.
  */
 final class NioFile implements FileCalls {
     private final FileChannel channel;
@@ -41,6 +44,7 @@ final class NioFile implements FileCalls {
     public int read(ByteBuffer into, long position) throws IOException {
         int limit = into.limit();
         into.limit(into.position() + moved(into));
+        boolean interrupted = Thread.interrupted();
         try {
             if (!into.hasRemaining()) {
                 requireOpen();
@@ -51,6 +55,7 @@ final class NioFile implements FileCalls {
             throw new IOException("cannot read from " + this + ": it was opened for writing only", e);
         } finally {
             into.limit(limit);
+            restore(interrupted);
         }
     }
 
@@ -58,6 +63,7 @@ final class NioFile implements FileCalls {
     public int write(ByteBuffer from, long position) throws IOException {
         int limit = from.limit();
         from.limit(from.position() + moved(from));
+        boolean interrupted = Thread.interrupted();
         try {
             if (!from.hasRemaining()) {
                 requireOpen();
@@ -68,6 +74,14 @@ final class NioFile implements FileCalls {
             throw new IOException("cannot write to " + this + ": it was opened for reading only", e);
         } finally {
             from.limit(limit);
+            restore(interrupted);
+        }
+    }
+
+    /** Undoes that an interrupt was put aside. */
+    private static void restore(boolean interrupted) {
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -112,11 +126,14 @@ final class NioFile implements FileCalls {
 
     /** To a channel that does not block: the count, 0 if that takes nothing now, or end of file. */
     long sendTo(WritableByteChannel to, long position, long bytes) throws IOException {
+        boolean interrupted = Thread.interrupted();
         try {
             long moved = channel.transferTo(position, bytes, to);
             return moved == 0 && position >= channel.size() ? ByteCalls.EOF : moved;
         } catch (NonReadableChannelException e) {
             throw new IOException("cannot read from " + this + ": it was opened for writing only", e);
+        } finally {
+            restore(interrupted);
         }
     }
 
@@ -129,12 +146,22 @@ final class NioFile implements FileCalls {
 
     @Override
     public long size() throws IOException {
-        return channel.size();
+        boolean interrupted = Thread.interrupted();
+        try {
+            return channel.size();
+        } finally {
+            restore(interrupted);
+        }
     }
 
     @Override
     public void force(boolean metadata) throws IOException {
-        channel.force(metadata);
+        boolean interrupted = Thread.interrupted();
+        try {
+            channel.force(metadata);
+        } finally {
+            restore(interrupted);
+        }
     }
 
     @Override
