@@ -11,6 +11,7 @@ module io.millrace.engine {
     requires static transitive org.jspecify;
 
     exports io.millrace.engine;
+    exports io.millrace.engine.pool;
     exports io.millrace.engine.internal to
             io.millrace.server;
     exports io.millrace.engine.transport to

@@ -11,6 +11,18 @@ module io.millrace.sys {
             io.millrace.poll,
             io.millrace.net,
             io.millrace.engine;
+    exports io.millrace.sys.call to
+            io.millrace.poll,
+            io.millrace.net,
+            io.millrace.engine;
+    exports io.millrace.sys.posix to
+            io.millrace.poll,
+            io.millrace.net,
+            io.millrace.engine;
+    exports io.millrace.sys.selector to
+            io.millrace.poll,
+            io.millrace.net,
+            io.millrace.engine;
 
     uses io.millrace.sys.SelectorProvider;
 }

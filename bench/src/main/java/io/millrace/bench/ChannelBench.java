@@ -1,7 +1,7 @@
 package io.millrace.bench;
 
 import io.millrace.poll.Channel;
-import io.millrace.poll.SendResult;
+import io.millrace.poll.Offered;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -92,7 +92,7 @@ public class ChannelBench {
     }
 
     private void channel(Channel<Runnable> channel) {
-        send = item -> channel.send(item) instanceof SendResult.Sent;
+        send = item -> channel.send(item) instanceof Offered.Sent;
         consume(channel::poll);
     }
 

@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** Who calls the handler of a source that is ready: see {@link Dispatch}. */
 sealed interface Dispatcher {
-    /** On the reactor's thread, or a handler's that has more to do: has {@link Registered#handle} called once. */
-    void dispatch(Registered source);
+    /** On the reactor's thread, or a handler's that has more to do: has {@link HandlerRegistration#handle} called once. */
+    void dispatch(HandlerRegistration source);
 
     /** Ends its threads, after what they were given: completes when they have ended. */
     default CompletableFuture<Void> close() {
@@ -22,7 +22,7 @@ sealed interface Dispatcher {
     /** The calling thread, which is the reactor's. */
     record OnLoop() implements Dispatcher {
         @Override
-        public void dispatch(Registered source) {
+        public void dispatch(HandlerRegistration source) {
             source.handle();
         }
     }
@@ -36,7 +36,7 @@ sealed interface Dispatcher {
         private final AtomicBoolean closed = new AtomicBoolean();
 
         @Override
-        public void dispatch(Registered source) {
+        public void dispatch(HandlerRegistration source) {
             present.incrementAndGet();
             Runnable call = () -> {
                 try {
@@ -94,7 +94,7 @@ sealed interface Dispatcher {
         }
 
         @Override
-        public void dispatch(Registered source) {
+        public void dispatch(HandlerRegistration source) {
             int turn = next;
             next = turn + 1 == workers.length ? 0 : turn + 1;
             workers[turn].queue.add(source.handling);

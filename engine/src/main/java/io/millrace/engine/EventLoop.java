@@ -3,6 +3,15 @@ package io.millrace.engine;
 import io.millrace.engine.internal.Background;
 import io.millrace.engine.internal.Deadline;
 import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.internal.Nanos;
+import io.millrace.engine.internal.Uninterruptibly;
+import io.millrace.engine.pool.ComputePool;
+import io.millrace.engine.reactor.Alarm;
+import io.millrace.engine.reactor.EngineSettings;
+import io.millrace.engine.reactor.LoopThread;
+import io.millrace.engine.reactor.MetricsView;
+import io.millrace.engine.reactor.Reactor;
+import io.millrace.engine.watchdog.Watchdog;
 import io.millrace.poll.BackendReport;
 import io.millrace.poll.Clock;
 import io.millrace.poll.Interest;
@@ -55,7 +64,7 @@ public final class EventLoop implements Executor, AutoCloseable {
     private final @Nullable Watchdog watchdog;
     private final long pollTimeoutNanos;
     private final @Nullable Runnable tick;
-    private final ConcurrentHashMap<Long, Registered> registry = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Long, HandlerRegistration> registry = new ConcurrentHashMap<>();
     private final AtomicInteger next = new AtomicInteger();
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private final Builder settings;
@@ -156,9 +165,9 @@ public final class EventLoop implements Executor, AutoCloseable {
             Source source, long token, Interest interest, Trigger trigger, Priority priority, EventHandler handler) {
         Objects.requireNonNull(handler, "handler");
         Objects.requireNonNull(priority, "priority");
-        Registered entry =
-                new Registered(this, nextReactor(), dispatcher, source, token, interest, trigger, priority, handler);
-        Registered present = registry.putIfAbsent(token, entry);
+        HandlerRegistration entry = new HandlerRegistration(
+                this, nextReactor(), dispatcher, source, token, interest, trigger, priority, handler);
+        HandlerRegistration present = registry.putIfAbsent(token, entry);
         if (present != null) {
             throw new IllegalStateException("cannot register " + source + ": token " + token + " is taken by "
                     + present.source + "; take another, or deregister that one");
@@ -183,7 +192,7 @@ public final class EventLoop implements Executor, AutoCloseable {
      * @throws IllegalStateException if no source has this token; nothing is changed
      */
     public void reregister(long token, Interest interest, Trigger trigger) {
-        Registered entry = registry.get(token);
+        HandlerRegistration entry = registry.get(token);
         if (entry == null) {
             throw noSuchToken("reregister", token);
         }
@@ -197,7 +206,7 @@ public final class EventLoop implements Executor, AutoCloseable {
      * @throws IllegalStateException if no source has this token
      */
     public void deregister(long token) {
-        Registered entry = registry.remove(token);
+        HandlerRegistration entry = registry.remove(token);
         if (entry == null) {
             throw noSuchToken("deregister", token);
         }
@@ -492,7 +501,7 @@ public final class EventLoop implements Executor, AutoCloseable {
         synchronized (this) {
             pool = compute;
         }
-        return inLoop() || Registered.isHandling(this) || (pool != null && pool.inPool());
+        return inLoop() || HandlerRegistration.isHandling(this) || (pool != null && pool.inPool());
     }
 
     /** By the thread that ran it, or by the one that closes it while nobody does. */
@@ -508,7 +517,7 @@ public final class EventLoop implements Executor, AutoCloseable {
             left.addAll(remains());
             notEnded = List.copyOf(left); // before the registry forgets them
         }
-        registry.values().forEach(Registered::forget);
+        registry.values().forEach(HandlerRegistration::forget);
         for (Reactor reactor : reactors) {
             reactor.finish(List.of());
         }
@@ -567,7 +576,9 @@ public final class EventLoop implements Executor, AutoCloseable {
         for (Reactor reactor : reactors) {
             reactor.describeRemains(remains);
         }
-        registry.values().stream().filter(Registered::isInFlight).forEach(entry -> remains.add("in flight: " + entry));
+        registry.values().stream()
+                .filter(HandlerRegistration::isInFlight)
+                .forEach(entry -> remains.add("in flight: " + entry));
         return remains;
     }
 
@@ -695,7 +706,7 @@ public final class EventLoop implements Executor, AutoCloseable {
          * @param onBlocked gets each
          * @return this
          */
-        public Builder watchdog(Duration limit, Consumer<BlockedTurn> onBlocked) {
+        public Builder watchdog(Duration limit, Consumer<BlockedLoop> onBlocked) {
             engine.watchdog(limit, onBlocked);
             return this;
         }

@@ -2,6 +2,7 @@ package io.millrace.engine;
 
 import io.millrace.engine.internal.Deadline;
 import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.internal.Nanos;
 import io.millrace.poll.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -15,7 +16,7 @@ import java.util.concurrent.RejectedExecutionException;
  * Runs tasks and alarms on threads of its own: the part of gRPC's EventManager that knows nothing of descriptors.
  *
  * <p>{@link Reactors} is the one that Millrace brings. You may write another, e.g. over the event loop that your program has already, and give
- * it to {@link EventManagers#register}: all that Millrace does then runs there. {@code EventManagerContract} in {@code millrace-testkit} is the
+ * it to {@link GlobalEventManager#register}: all that Millrace does then runs there. {@code EventManagerContract} in {@code millrace-testkit} is the
  * test suite that it must pass. {@link ReadinessEventManager} and {@link CompletionEventManager} add descriptors.
  *
  * <p><b>What it guarantees.</b> A task runs once, or is cancelled and never runs. An alarm's callback runs once: with true not before its

@@ -1,11 +1,26 @@
 package io.millrace.engine;
 
+import io.millrace.engine.descriptor.DescriptorTable;
+import io.millrace.engine.descriptor.FdReadiness;
+import io.millrace.engine.descriptor.FdWatchSource;
+import io.millrace.engine.descriptor.StreamCompletion;
 import io.millrace.engine.internal.Background;
 import io.millrace.engine.internal.Deadline;
 import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.internal.Nanos;
 import io.millrace.engine.internal.Threads;
+import io.millrace.engine.reactor.Alarm;
+import io.millrace.engine.reactor.Cancellable;
+import io.millrace.engine.reactor.EngineSettings;
+import io.millrace.engine.reactor.KeyedTask;
+import io.millrace.engine.reactor.Lifecycle;
+import io.millrace.engine.reactor.LoopThread;
+import io.millrace.engine.reactor.MetricsView;
+import io.millrace.engine.reactor.Reactor;
+import io.millrace.engine.transport.ReactorServerLoop;
+import io.millrace.engine.transport.ServerLoop;
 import io.millrace.engine.transport.TransportAccess;
-import io.millrace.engine.transport.TransportLoop;
+import io.millrace.engine.watchdog.Watchdog;
 import io.millrace.net.ByteStream;
 import io.millrace.net.UdpSocket;
 import io.millrace.poll.BackendReport;
@@ -56,7 +71,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
     static {
         TransportAccess.set(new TransportAccess() {
             @Override
-            public List<? extends TransportLoop> loops(EventManager manager) {
+            public List<? extends ServerLoop> loops(EventManager manager) {
                 return manager instanceof Reactors ours ? ours.loops : List.of();
             }
         });
@@ -66,7 +81,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
     private final Clock clock;
     private final InstantSource wallClock;
     private final Reactor[] reactors;
-    private final List<ReactorLoop> loops;
+    private final List<ReactorServerLoop> loops;
     private final @Nullable Watchdog watchdog;
     private final Lifecycle lifecycle = new Lifecycle(this);
     private final CountDownLatch running;
@@ -86,8 +101,9 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         this.wallClock = settings.wallClock;
         List<Reactor> all = settings.engine.openReactors(name, settings.reactors);
         this.reactors = all.toArray(Reactor[]::new);
-        this.loops =
-                all.stream().map(reactor -> new ReactorLoop(reactor, clock)).toList();
+        this.loops = all.stream()
+                .map(reactor -> new ReactorServerLoop(reactor, clock))
+                .toList();
         this.running = new CountDownLatch(reactors.length);
         this.watchdog = settings.engine.watchdogOf(name, List.copyOf(all));
         start(settings.daemon);
@@ -331,7 +347,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         }
         boolean registered = false;
         try {
-            ReadinessDescriptor descriptor = register(WatchedFd.of(fd, reactors[0].poll));
+            ReadinessDescriptor descriptor = register(FdWatchSource.of(fd, reactors[0].poll));
             registered = true;
             return descriptor;
         } finally {
@@ -692,7 +708,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
          * @param onBlocked gets each
          * @return this
          */
-        public Builder watchdog(Duration limit, Consumer<BlockedTurn> onBlocked) {
+        public Builder watchdog(Duration limit, Consumer<BlockedLoop> onBlocked) {
             engine.watchdog(limit, onBlocked);
             return this;
         }

@@ -1,5 +1,6 @@
 package io.millrace.engine;
 
+import io.millrace.engine.internal.Nanos;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,5 +1,6 @@
 package io.millrace.engine;
 
+import io.millrace.engine.internal.Nanos;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Delayed;
 import java.util.concurrent.FutureTask;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.millrace.engine.internal.Uninterruptibly;
 import io.millrace.net.Io;
 import io.millrace.net.Net;
 import io.millrace.net.TcpListener;

@@ -2,6 +2,7 @@ package io.millrace.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.millrace.engine.pool.ObjectPoolMetrics;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 

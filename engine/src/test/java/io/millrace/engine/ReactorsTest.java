@@ -289,7 +289,7 @@ class ReactorsTest {
     @Test
     @DisplayName("mr-1: one slow handler makes one report, which names it")
     void watchdog() throws Exception {
-        LinkedBlockingQueue<BlockedTurn> reports = new LinkedBlockingQueue<>();
+        LinkedBlockingQueue<BlockedLoop> reports = new LinkedBlockingQueue<>();
         try (Reactors manager = Reactors.builder()
                 .reactors(2)
                 .clock(clock)
@@ -312,7 +312,7 @@ class ReactorsTest {
             manager.execute(slow);
             awaitQuietly(entered);
             clock.advance(Duration.ofMillis(150));
-            BlockedTurn report = reports.poll(10, TimeUnit.SECONDS);
+            BlockedLoop report = reports.poll(10, TimeUnit.SECONDS);
             assertThat(report).isNotNull();
             assertThat(report.handler()).isEqualTo("the slow one");
             assertThat(report.lasts()).isEqualTo(Duration.ofMillis(150));

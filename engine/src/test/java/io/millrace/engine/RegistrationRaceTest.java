@@ -3,13 +3,14 @@ package io.millrace.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.millrace.engine.internal.Uninterruptibly;
 import io.millrace.net.Net;
 import io.millrace.net.TcpListener;
 import io.millrace.net.TcpStream;
-import io.millrace.poll.Handle;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Source;
+import io.millrace.poll.SourceHandle;
 import io.millrace.poll.Trigger;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -46,7 +47,7 @@ class RegistrationRaceTest {
         }
 
         @Override
-        public Handle handle() {
+        public SourceHandle handle() {
             Runnable other = meanwhile;
             if (other != null) {
                 meanwhile = null;

@@ -2,6 +2,7 @@ package io.millrace.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.millrace.engine.internal.Uninterruptibly;
 import io.millrace.poll.ManualClock;
 import io.millrace.poll.Registration;
 import io.millrace.poll.Source;

@@ -5,11 +5,11 @@ import io.millrace.net.family.ChildCommand;
 import io.millrace.net.family.Failures;
 import io.millrace.net.family.ProcessCalls;
 import io.millrace.net.family.SourceFactory;
-import io.millrace.poll.Handle;
 import io.millrace.poll.Source;
-import io.millrace.poll.internal.Leak;
-import io.millrace.sys.Processes;
-import io.millrace.sys.Signals;
+import io.millrace.poll.SourceHandle;
+import io.millrace.poll.internal.LeakTracker;
+import io.millrace.sys.posix.Processes;
+import io.millrace.sys.posix.Signals;
 import java.io.IOException;
 import java.lang.ref.Reference;
 import java.nio.file.Files;
@@ -91,7 +91,7 @@ public final class ChildProcess implements Source, AutoCloseable {
     }
 
     private final ProcessCalls calls;
-    private final Leak leak;
+    private final LeakTracker leak;
     private final List<String> command;
     private final Pipe.@Nullable Writer stdin;
     private final Pipe.@Nullable Reader stdout;
@@ -106,7 +106,7 @@ public final class ChildProcess implements Source, AutoCloseable {
         this.stdin = in == null ? null : new Pipe.Writer(in);
         this.stdout = out == null ? null : new Pipe.Reader(out);
         this.stderr = err == null ? null : new Pipe.Reader(err);
-        this.leak = Leak.track(this, "ChildProcess", command, calls::close);
+        this.leak = LeakTracker.track(this, "ChildProcess", command, calls::close);
     }
 
     /**
@@ -121,7 +121,7 @@ public final class ChildProcess implements Source, AutoCloseable {
     }
 
     @Override
-    public Handle handle() {
+    public SourceHandle handle() {
         return calls.handle();
     }
 

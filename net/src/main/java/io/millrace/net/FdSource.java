@@ -2,14 +2,14 @@ package io.millrace.net;
 
 import io.millrace.net.family.ByteCalls;
 import io.millrace.net.fd.FdAdoption;
-import io.millrace.poll.Handle;
 import io.millrace.poll.Interest;
-import io.millrace.poll.internal.Leak;
+import io.millrace.poll.SourceHandle;
+import io.millrace.poll.internal.LeakTracker;
 import io.millrace.sys.Bits;
 import io.millrace.sys.Descriptor;
-import io.millrace.sys.Errno;
-import io.millrace.sys.ErrnoException;
-import io.millrace.sys.Fds;
+import io.millrace.sys.call.Errno;
+import io.millrace.sys.call.ErrnoException;
+import io.millrace.sys.posix.Fds;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
@@ -56,14 +56,14 @@ public final class FdSource implements Io {
     private final Fds.Kind kind;
     private final Descriptor descriptor;
     private final ByteCalls calls;
-    private final Leak leak;
+    private final LeakTracker leak;
 
     private FdSource(int fd, FdAdoption.Adopted adopted) {
         this.fd = fd;
         this.kind = adopted.kind();
         this.descriptor = adopted.descriptor();
         this.calls = adopted.calls();
-        this.leak = Leak.track(this, "FdSource by", calls, calls::close);
+        this.leak = LeakTracker.track(this, "FdSource by", calls, calls::close);
     }
 
     /**
@@ -114,7 +114,7 @@ public final class FdSource implements Io {
     }
 
     @Override
-    public Handle handle() {
+    public SourceHandle handle() {
         return calls.handle();
     }
 

@@ -2,8 +2,8 @@ package io.millrace.net;
 
 import io.millrace.net.family.ByteCalls;
 import io.millrace.net.family.FileCalls;
-import io.millrace.poll.Handle;
-import io.millrace.poll.internal.Leak;
+import io.millrace.poll.SourceHandle;
+import io.millrace.poll.internal.LeakTracker;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
@@ -38,13 +38,13 @@ import java.nio.file.Path;
  */
 public final class FileSource implements Io {
     private final FileCalls calls;
-    private final Leak leak;
+    private final LeakTracker leak;
     private final Path path;
 
     FileSource(FileCalls calls, Path path) {
         this.calls = calls;
         this.path = path;
-        this.leak = Leak.track(this, "FileSource of", path, calls::close);
+        this.leak = LeakTracker.track(this, "FileSource of", path, calls::close);
     }
 
     /**
@@ -65,7 +65,7 @@ public final class FileSource implements Io {
     }
 
     @Override
-    public Handle handle() {
+    public SourceHandle handle() {
         return calls.handle();
     }
 

@@ -4,9 +4,9 @@ import io.millrace.net.FileEvent.Kind;
 import io.millrace.net.family.FileChange;
 import io.millrace.net.family.WatchCalls;
 import io.millrace.net.family.WatchedPath;
-import io.millrace.poll.Handle;
 import io.millrace.poll.Source;
-import io.millrace.poll.internal.Leak;
+import io.millrace.poll.SourceHandle;
+import io.millrace.poll.internal.LeakTracker;
 import java.io.IOException;
 import java.lang.ref.Reference;
 import java.nio.file.Path;
@@ -46,11 +46,11 @@ public final class FileWatch implements Source, AutoCloseable {
     private static final Set<FileChange.Kind> ALL = Collections.unmodifiableSet(EnumSet.allOf(FileChange.Kind.class));
 
     private final WatchCalls calls;
-    private final Leak leak;
+    private final LeakTracker leak;
 
     FileWatch(WatchCalls calls) {
         this.calls = calls;
-        this.leak = Leak.track(this, "FileWatch by", calls, calls::close);
+        this.leak = LeakTracker.track(this, "FileWatch by", calls, calls::close);
     }
 
     /**
@@ -64,7 +64,7 @@ public final class FileWatch implements Source, AutoCloseable {
     }
 
     @Override
-    public Handle handle() {
+    public SourceHandle handle() {
         return calls.handle();
     }
 

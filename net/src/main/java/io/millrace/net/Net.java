@@ -7,9 +7,9 @@ import io.millrace.net.fd.FdSourceFactory;
 import io.millrace.net.nio.NioSourceFactory;
 import io.millrace.poll.BackendReport;
 import io.millrace.poll.Poll;
-import io.millrace.poll.internal.LoopAccess;
-import io.millrace.sys.Backends;
+import io.millrace.poll.internal.PollAccess;
 import io.millrace.sys.SelectorProvider;
+import io.millrace.sys.selector.Backends;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.OpenOption;
@@ -102,7 +102,7 @@ public final class Net {
      * @return the one that fits its backend
      */
     public static Net of(Poll poll) {
-        return LoopAccess.get().takesChannels(poll) ? NIO : NATIVE;
+        return PollAccess.get().takesChannels(poll) ? NIO : NATIVE;
     }
 
     private static Net ofBackend(String name) {

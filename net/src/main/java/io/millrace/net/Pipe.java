@@ -1,8 +1,8 @@
 package io.millrace.net;
 
 import io.millrace.net.family.ByteCalls;
-import io.millrace.poll.Handle;
-import io.millrace.poll.internal.Leak;
+import io.millrace.poll.SourceHandle;
+import io.millrace.poll.internal.LeakTracker;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
@@ -68,15 +68,15 @@ public final class Pipe implements AutoCloseable {
     /** The end that bytes come out of. Readable while there are some, or the other end is closed. */
     public static final class Reader implements Io {
         private final ByteCalls bytes;
-        private final Leak leak;
+        private final LeakTracker leak;
 
         Reader(ByteCalls bytes) {
             this.bytes = bytes;
-            this.leak = Leak.track(this, "Pipe.Reader of", bytes, bytes::close);
+            this.leak = LeakTracker.track(this, "Pipe.Reader of", bytes, bytes::close);
         }
 
         @Override
-        public Handle handle() {
+        public SourceHandle handle() {
             return bytes.handle();
         }
 
@@ -155,15 +155,15 @@ public final class Pipe implements AutoCloseable {
     /** The end that bytes go into. Writable while there is room, or the other end is closed. */
     public static final class Writer implements Io {
         private final ByteCalls bytes;
-        private final Leak leak;
+        private final LeakTracker leak;
 
         Writer(ByteCalls bytes) {
             this.bytes = bytes;
-            this.leak = Leak.track(this, "Pipe.Writer of", bytes, bytes::close);
+            this.leak = LeakTracker.track(this, "Pipe.Writer of", bytes, bytes::close);
         }
 
         @Override
-        public Handle handle() {
+        public SourceHandle handle() {
             return bytes.handle();
         }
 

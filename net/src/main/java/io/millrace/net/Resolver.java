@@ -1,9 +1,9 @@
 package io.millrace.net;
 
-import io.millrace.poll.Handle;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Registration;
 import io.millrace.poll.Source;
+import io.millrace.poll.SourceHandle;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -107,7 +107,7 @@ public final class Resolver {
         }
 
         @Override
-        public Handle handle() {
+        public SourceHandle handle() {
             return registration;
         }
 

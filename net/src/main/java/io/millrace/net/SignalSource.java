@@ -1,10 +1,10 @@
 package io.millrace.net;
 
-import io.millrace.poll.Handle;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Registration;
 import io.millrace.poll.Source;
-import io.millrace.sys.Signals;
+import io.millrace.poll.SourceHandle;
+import io.millrace.sys.posix.Signals;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -100,7 +100,7 @@ public final class SignalSource implements Source, AutoCloseable {
     }
 
     @Override
-    public Handle handle() {
+    public SourceHandle handle() {
         return registration;
     }
 

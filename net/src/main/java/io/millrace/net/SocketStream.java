@@ -5,10 +5,10 @@ import io.millrace.net.family.Failures;
 import io.millrace.net.family.FileCalls;
 import io.millrace.net.family.SocketSettings;
 import io.millrace.net.family.StreamCalls;
-import io.millrace.poll.Handle;
-import io.millrace.poll.internal.Leak;
+import io.millrace.poll.SourceHandle;
+import io.millrace.poll.internal.LeakTracker;
 import io.millrace.sys.Bits;
-import io.millrace.sys.SocketSetting;
+import io.millrace.sys.posix.SocketSetting;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
@@ -24,7 +24,7 @@ import java.nio.channels.ClosedChannelException;
 abstract sealed class SocketStream<A> implements ByteStream permits TcpStream, UnixStream {
     final StreamCalls calls;
     final A peer;
-    private final Leak leak;
+    private final LeakTracker leak;
     private volatile boolean connected;
     private volatile boolean inputShut;
     private volatile boolean outputShut;
@@ -33,14 +33,14 @@ abstract sealed class SocketStream<A> implements ByteStream permits TcpStream, U
         this.calls = calls;
         this.peer = peer;
         this.connected = connected;
-        this.leak = Leak.track(this, kind(), peer, calls::close); // the calls know nothing of the stream
+        this.leak = LeakTracker.track(this, kind(), peer, calls::close); // the calls know nothing of the stream
     }
 
     /** How it describes itself, with the peer behind. Asked by the constructor too. */
     abstract String kind();
 
     @Override
-    public final Handle handle() {
+    public final SourceHandle handle() {
         return calls.handle();
     }
 

@@ -1,9 +1,9 @@
 package io.millrace.net;
 
 import io.millrace.net.family.AcceptCalls;
-import io.millrace.poll.Handle;
 import io.millrace.poll.Source;
-import io.millrace.poll.internal.Leak;
+import io.millrace.poll.SourceHandle;
+import io.millrace.poll.internal.LeakTracker;
 import java.io.IOException;
 import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
@@ -32,13 +32,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TcpListener implements Source, AutoCloseable {
     private final AcceptCalls calls;
-    private final Leak leak;
+    private final LeakTracker leak;
     private final InetSocketAddress local;
 
     TcpListener(AcceptCalls calls, InetSocketAddress local) {
         this.calls = calls;
         this.local = local;
-        this.leak = Leak.track(this, "TcpListener on", local, calls.handle()::close);
+        this.leak = LeakTracker.track(this, "TcpListener on", local, calls.handle()::close);
     }
 
     /**
@@ -56,7 +56,7 @@ public final class TcpListener implements Source, AutoCloseable {
     }
 
     @Override
-    public Handle handle() {
+    public SourceHandle handle() {
         return calls.handle();
     }
 

@@ -2,7 +2,7 @@ package io.millrace.net;
 
 import io.millrace.net.family.StreamCalls;
 import io.millrace.poll.internal.Durations;
-import io.millrace.sys.SocketSetting;
+import io.millrace.sys.posix.SocketSetting;
 import java.io.IOException;
 import java.lang.ref.Reference;
 import java.net.InetSocketAddress;

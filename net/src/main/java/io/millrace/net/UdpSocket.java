@@ -4,10 +4,10 @@ import io.millrace.net.family.ByteCalls;
 import io.millrace.net.family.Failures;
 import io.millrace.net.family.SocketSettings;
 import io.millrace.net.family.UdpCalls;
-import io.millrace.poll.Handle;
 import io.millrace.poll.Source;
-import io.millrace.poll.internal.Leak;
-import io.millrace.sys.SocketSetting;
+import io.millrace.poll.SourceHandle;
+import io.millrace.poll.internal.LeakTracker;
+import io.millrace.sys.posix.SocketSetting;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
@@ -57,14 +57,14 @@ public final class UdpSocket implements Source, AutoCloseable {
     public static final int WOULD_BLOCK = Io.WOULD_BLOCK;
 
     private final UdpCalls calls;
-    private final Leak leak;
+    private final LeakTracker leak;
     private final InetSocketAddress local;
     private volatile @Nullable InetSocketAddress remote;
 
     UdpSocket(UdpCalls calls, InetSocketAddress local) {
         this.calls = calls;
         this.local = local;
-        this.leak = Leak.track(this, "UdpSocket on", local, calls.handle()::close);
+        this.leak = LeakTracker.track(this, "UdpSocket on", local, calls.handle()::close);
     }
 
     /**
@@ -81,7 +81,7 @@ public final class UdpSocket implements Source, AutoCloseable {
     }
 
     @Override
-    public Handle handle() {
+    public SourceHandle handle() {
         return calls.handle();
     }
 

@@ -1,9 +1,9 @@
 package io.millrace.net;
 
 import io.millrace.net.family.AcceptCalls;
-import io.millrace.poll.Handle;
 import io.millrace.poll.Source;
-import io.millrace.poll.internal.Leak;
+import io.millrace.poll.SourceHandle;
+import io.millrace.poll.internal.LeakTracker;
 import java.io.IOException;
 import java.lang.ref.Reference;
 import java.nio.file.Path;
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class UnixListener implements Source, AutoCloseable {
     private final AcceptCalls calls;
-    private final Leak leak;
+    private final LeakTracker leak;
     private final UnixAddress address;
     /** Taken by the one close that removes it. */
     private final AtomicReference<@Nullable SocketFile> file;
@@ -38,7 +38,7 @@ public final class UnixListener implements Source, AutoCloseable {
         this.address = address;
         this.file = new AtomicReference<>(file);
         AtomicReference<@Nullable SocketFile> made = this.file;
-        this.leak = Leak.track(this, "UnixListener at", address, () -> close(made, calls));
+        this.leak = LeakTracker.track(this, "UnixListener at", address, () -> close(made, calls));
     }
 
     /**
@@ -55,7 +55,7 @@ public final class UnixListener implements Source, AutoCloseable {
     }
 
     @Override
-    public Handle handle() {
+    public SourceHandle handle() {
         return calls.handle();
     }
 

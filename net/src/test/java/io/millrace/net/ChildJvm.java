@@ -1,7 +1,7 @@
 package io.millrace.net;
 
 import io.millrace.poll.Poll;
-import io.millrace.sys.Backends;
+import io.millrace.sys.selector.Backends;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;

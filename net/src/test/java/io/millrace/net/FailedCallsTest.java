@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.millrace.poll.Interest;
 import io.millrace.poll.Source;
-import io.millrace.poll.internal.OsHandle;
+import io.millrace.poll.internal.KernelHandle;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -235,7 +235,7 @@ class FailedCallsTest {
     /** Only the descriptors of our own family count their uses in words. */
     private void assertUnused(Source source) {
         if (backend != Rig.Backend.NIO) {
-            assertThat(((OsHandle) source.handle()).toString()).contains("(0 in use)");
+            assertThat(((KernelHandle) source.handle()).toString()).contains("(0 in use)");
         }
     }
 }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.millrace.poll.Interest;
 import io.millrace.poll.Trigger;
-import io.millrace.sys.Pipes;
+import io.millrace.sys.posix.Pipes;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;

@@ -9,10 +9,10 @@ import io.millrace.net.family.ByteCalls;
 import io.millrace.net.fd.FdAdoption;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Source;
-import io.millrace.poll.internal.OsHandle;
+import io.millrace.poll.internal.KernelHandle;
 import io.millrace.sys.Descriptor;
-import io.millrace.sys.Fds;
-import io.millrace.sys.Processes;
+import io.millrace.sys.posix.Fds;
+import io.millrace.sys.posix.Processes;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -149,7 +149,7 @@ class OneWayTest {
     }
 
     private static int fd(Source source) {
-        return ((Descriptor) ((OsHandle) source.handle()).system()).fd();
+        return ((Descriptor) ((KernelHandle) source.handle()).system()).fd();
     }
 
     @AfterEach

@@ -8,7 +8,7 @@ import io.millrace.poll.Interest;
 import io.millrace.poll.Poll;
 import io.millrace.poll.Source;
 import io.millrace.poll.Trigger;
-import io.millrace.sys.Backends;
+import io.millrace.sys.selector.Backends;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

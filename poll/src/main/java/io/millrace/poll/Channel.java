@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * A queue of messages that a {@link Poll} can wait on: readable while it holds one.
  *
  * <p>Any thread may send. One thread at a time receives. Sending never blocks; a bounded channel that is full hands the message
- * back. A message is never lost: see {@link Pending} for why the 0→1 transition and the receiver's re-check are enough.
+ * back. A message is never lost: see {@link PendingCount} for why the 0→1 transition and the receiver's re-check are enough.
  *
  * <p>{@link #sender()} hands out senders that are counted: when the last of them is closed, the channel is readable and says
  * {@link Received.Disconnected} once it is empty. Whoever needs no such end sends on the channel itself.
@@ -30,7 +30,7 @@ public final class Channel<T> implements Source, AutoCloseable {
     private final Queue<T> queue;
     private final int capacity;
     private final Registration registration = new Registration();
-    private final Pending pending = new Pending(registration.node);
+    private final PendingCount pending = new PendingCount(registration.node);
     /** Messages in the queue or on their way into it; kept only for a bounded channel. */
     private final AtomicInteger reserved = new AtomicInteger();
 
@@ -84,7 +84,7 @@ public final class Channel<T> implements Source, AutoCloseable {
     }
 
     @Override
-    public Handle handle() {
+    public SourceHandle handle() {
         return registration;
     }
 
@@ -93,25 +93,25 @@ public final class Channel<T> implements Source, AutoCloseable {
      * may come after {@link Received.Disconnected}.
      *
      * @param item not null
-     * @return {@link SendResult.Sent}, or the message back with the reason
+     * @return {@link Offered.Sent}, or the message back with the reason
      */
-    public SendResult<T> send(T item) {
+    public Offered<T> send(T item) {
         Objects.requireNonNull(item, "item");
         if (receiverClosed || pending.isEnded()) {
-            return new SendResult.Disconnected<>(item);
+            return new Offered.Disconnected<>(item);
         }
         boolean counted = capacity != UNBOUNDED;
         if (counted && !reserve()) {
-            return new SendResult.Full<>(item);
+            return new Offered.Full<>(item);
         }
         if (!queue.offer(item)) {
             if (counted) {
                 reserved.decrementAndGet();
             }
-            return new SendResult.Full<>(item);
+            return new Offered.Full<>(item);
         }
         pending.sent();
-        return SendResult.sent();
+        return Offered.sent();
     }
 
     private boolean reserve() {

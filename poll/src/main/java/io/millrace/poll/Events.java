@@ -140,7 +140,7 @@ public final class Events implements Iterable<Event> {
     private boolean resolve(int at) {
         Poll from = poll;
         Node node = from == null ? null : from.node(keys[at]);
-        Terms terms = node == null ? null : node.terms;
+        RegistrationTerms terms = node == null ? null : node.terms;
         if (from == null || node == null || terms == null) {
             return false;
         }
@@ -200,7 +200,7 @@ public final class Events implements Iterable<Event> {
             while (found == null && next < size) {
                 int at = next++;
                 Node node = poll == null ? null : poll.node(keys[at]);
-                Terms terms = node == null ? null : node.terms;
+                RegistrationTerms terms = node == null ? null : node.terms;
                 int visible = terms == null ? 0 : terms.visible(ready[at]);
                 if (terms != null && visible != 0) {
                     found = new Event(terms.token(), Readiness.of(visible));

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * and trigger of one register or reregister call, never a mixture. Null means not registered.
  */
 abstract sealed class Node extends Slab.Entry permits SoftNode, OsNode {
-    volatile @Nullable Terms terms;
+    volatile @Nullable RegistrationTerms terms;
 
     /** Whose it is, if an event loop registered it. Written before the terms of a registration are published. */
     @Nullable

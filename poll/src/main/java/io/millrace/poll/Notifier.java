@@ -1,8 +1,8 @@
 package io.millrace.poll;
 
 import io.millrace.poll.internal.Durations;
-import io.millrace.poll.internal.OsHandle;
-import io.millrace.sys.WaitOne;
+import io.millrace.poll.internal.KernelHandle;
+import io.millrace.sys.selector.SingleWait;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -221,7 +221,7 @@ public final class Notifier implements AutoCloseable {
 
     private static boolean isClosed(Source source) {
         return switch (source.handle()) {
-            case OsHandle os -> os.isClosed();
+            case KernelHandle os -> os.isClosed();
             case Registration registration -> registration.node.isClosed();
         };
     }
@@ -391,7 +391,7 @@ public final class Notifier implements AutoCloseable {
      * @throws UncheckedIOException if the source is closed, before or during the wait, or the system refuses
      */
     public static Readiness waitFor(Source source, Interest interest, @Nullable Duration timeout) {
-        if (!(source.handle() instanceof OsHandle handle)) {
+        if (!(source.handle() instanceof KernelHandle handle)) {
             throw new IllegalArgumentException(
                     "cannot wait for " + source + " alone: it is a source in software; register it with a Poll");
         }
@@ -406,7 +406,7 @@ public final class Notifier implements AutoCloseable {
         try {
             long deadline = System.nanoTime() + nanos;
             for (; ; ) {
-                int ready = WaitOne.await(handle.system(), interest.bits(), nanos);
+                int ready = SingleWait.await(handle.system(), interest.bits(), nanos);
                 if (ready != 0 || nanos == 0) {
                     return Readiness.of(ready);
                 }
@@ -488,7 +488,7 @@ public final class Notifier implements AutoCloseable {
         /** The source was closed by its owner, which deregistered it. */
         boolean isGone() {
             return switch (source.handle()) {
-                case OsHandle os -> os.attachment() == null;
+                case KernelHandle os -> os.attachment() == null;
                 case Registration registration -> registration.node.terms == null;
             };
         }

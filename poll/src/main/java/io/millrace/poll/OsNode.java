@@ -1,12 +1,12 @@
 package io.millrace.poll;
 
-import io.millrace.poll.internal.OsHandle;
+import io.millrace.poll.internal.KernelHandle;
 import org.jspecify.annotations.Nullable;
 
 /** A source that the kernel watches. It has no word of its own: the kernel, or the backend's emulation, is the state. */
-final class OsNode extends Node implements OsHandle.Attachment {
+final class OsNode extends Node implements KernelHandle.Attachment {
     final Registry registry;
-    final OsHandle handle;
+    final KernelHandle handle;
     /** A LEVEL registration whose kernel events all lie outside its interest is asked for as an edge, once per terms. */
     boolean muted;
 
@@ -14,7 +14,7 @@ final class OsNode extends Node implements OsHandle.Attachment {
     @Nullable
     SoftNode always;
 
-    OsNode(Registry registry, OsHandle handle) {
+    OsNode(Registry registry, KernelHandle handle) {
         this.registry = registry;
         this.handle = handle;
     }

@@ -1,14 +1,14 @@
 package io.millrace.poll;
 
 import io.millrace.poll.internal.Durations;
-import io.millrace.poll.internal.Leak;
-import io.millrace.poll.internal.LoopAccess;
+import io.millrace.poll.internal.LeakTracker;
+import io.millrace.poll.internal.PollAccess;
 import io.millrace.poll.internal.TimerWheel;
-import io.millrace.sys.Backends;
 import io.millrace.sys.Bits;
 import io.millrace.sys.Family;
-import io.millrace.sys.Key;
+import io.millrace.sys.KernelKey;
 import io.millrace.sys.Selector;
+import io.millrace.sys.selector.Backends;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandles;
@@ -69,7 +69,7 @@ public final class Poll implements AutoCloseable {
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
-        LoopAccess.set(new Loop());
+        PollAccess.set(new Loop());
     }
 
     private final Selector selector;
@@ -104,7 +104,7 @@ public final class Poll implements AutoCloseable {
         this.selector = selector;
         this.report = report;
         this.delays = new TimerWheel<>(
-                Durations.positiveNanos(tick, "the tick"), DELAY_SLOTS, Key.MAX_INDEX, clock.nanoTime());
+                Durations.positiveNanos(tick, "the tick"), DELAY_SLOTS, KernelKey.MAX_INDEX, clock.nanoTime());
         this.registry = new Registry(selector, clock, queue, this::wakeSleeper);
         boolean bound = nudge.bind(queue);
         assert bound;
@@ -146,12 +146,12 @@ public final class Poll implements AutoCloseable {
      * @throws UncheckedIOException if the kernel refuses
      */
     public void register(Source source, long token, Interest interest, Trigger trigger) {
-        registry.register(source.handle(), Terms.of(token, interest, trigger), null);
+        registry.register(source.handle(), RegistrationTerms.of(token, interest, trigger), null);
     }
 
     /** As {@link #register(Source, long, Interest, Trigger)}, by somebody who wants to know when the source is closed. */
     void register(Source source, long token, Interest interest, Trigger trigger, SourceOwner owner) {
-        registry.register(source.handle(), Terms.of(token, interest, trigger), owner);
+        registry.register(source.handle(), RegistrationTerms.of(token, interest, trigger), owner);
     }
 
     /**
@@ -165,7 +165,7 @@ public final class Poll implements AutoCloseable {
      * @throws IllegalStateException if the source is not registered with this poll; nothing is changed
      */
     public void reregister(Source source, long token, Interest interest, Trigger trigger) {
-        registry.reregister(source.handle(), Terms.of(token, interest, trigger));
+        registry.reregister(source.handle(), RegistrationTerms.of(token, interest, trigger));
     }
 
     /**
@@ -232,7 +232,7 @@ public final class Poll implements AutoCloseable {
             throw new IllegalStateException("a virtual thread must not wait in a poll: it would hold its carrier;"
                     + " poll with timeout zero, or on a platform thread");
         }
-        Leak.sweep(); // before it is entered: whoever closes the poll does not wait for a log
+        LeakTracker.sweep(); // before it is entered: whoever closes the poll does not wait for a log
         enter();
         try {
             events.clear(this);
@@ -276,7 +276,7 @@ public final class Poll implements AutoCloseable {
     }
 
     /** Steps 1 to 6. */
-    private void pass(Events events, long left, LoopAccess.@Nullable PendingWork work) throws IOException {
+    private void pass(Events events, long left, PollAccess.@Nullable PendingWork work) throws IOException {
         turn++;
         long untilTimer = takeSoftware();
         long wait = queue.isDrained() ? Math.min(left, untilTimer) : 0;
@@ -300,7 +300,7 @@ public final class Poll implements AutoCloseable {
     }
 
     /** Sleeps in the kernel, if it still may after it has said so: see {@link WakeGate}. */
-    private int await(long waitNanos, int maxEvents, LoopAccess.@Nullable PendingWork work) throws IOException {
+    private int await(long waitNanos, int maxEvents, PollAccess.@Nullable PendingWork work) throws IOException {
         WAITS.setOpaque(this, waits + 1);
         if (waitNanos == 0) {
             return selector.await(0, maxEvents);
@@ -328,7 +328,7 @@ public final class Poll implements AutoCloseable {
 
     private boolean isVisible(long key, int ready) {
         Node node = registry.node(key);
-        Terms terms = node == null ? null : node.terms;
+        RegistrationTerms terms = node == null ? null : node.terms;
         if (node == null || terms == null) {
             return false;
         }
@@ -340,7 +340,7 @@ public final class Poll implements AutoCloseable {
     }
 
     /** A hang-up comes unasked, and a level one for ever. Anything else outside the interest is an event of former terms. */
-    void invisible(Node node, Terms terms, int ready) {
+    void invisible(Node node, RegistrationTerms terms, int ready) {
         if (node instanceof OsNode os && terms.trigger() == Bits.LEVEL && (ready & Bits.WRITE_CLOSED) != 0) {
             registry.mute(os, terms);
         }
@@ -418,7 +418,7 @@ public final class Poll implements AutoCloseable {
             if (SoftNode.isClosed(word)) {
                 continue;
             }
-            Terms terms = node.terms;
+            RegistrationTerms terms = node.terms;
             if (terms == null || terms == node.spent || terms.visible(word & Bits.ALL) == 0) {
                 continue;
             }
@@ -620,13 +620,13 @@ public final class Poll implements AutoCloseable {
     }
 
     /** What an event loop sees of it. */
-    private static final class Loop extends LoopAccess {
+    private static final class Loop extends PollAccess {
         /** Of nearly all that loops register: one object, which stays near. Nobody tells an edge's terms from equal ones. */
-        private static final Terms USUAL = Terms.of(0, Interest.READ_WRITE, Trigger.EDGE);
+        private static final RegistrationTerms USUAL = RegistrationTerms.of(0, Interest.READ_WRITE, Trigger.EDGE);
 
         @Override
         public int pollOnce(Poll poll, Events events, long timeoutNanos, PendingWork work) {
-            Leak.sweep();
+            LeakTracker.sweep();
             poll.enter();
             try {
                 events.clear(poll);
@@ -648,7 +648,8 @@ public final class Poll implements AutoCloseable {
         @Override
         public void register(Poll poll, Source source, long token, Object owner, Interest interest, Trigger trigger) {
             boolean usual = token == 0 && trigger == Trigger.EDGE && interest.bits() == USUAL.interest();
-            poll.registry.register(source.handle(), usual ? USUAL : Terms.of(token, interest, trigger), owner);
+            poll.registry.register(
+                    source.handle(), usual ? USUAL : RegistrationTerms.of(token, interest, trigger), owner);
         }
 
         @Override

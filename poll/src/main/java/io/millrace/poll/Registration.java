@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * <h2>Portability</h2>
  * The same on every backend.
  */
-public final class Registration implements Source, Handle, AutoCloseable {
+public final class Registration implements Source, SourceHandle, AutoCloseable {
     final SoftNode node;
     private volatile @Nullable Registry registry;
 
@@ -36,7 +36,7 @@ public final class Registration implements Source, Handle, AutoCloseable {
     }
 
     @Override
-    public Handle handle() {
+    public SourceHandle handle() {
         return this;
     }
 

@@ -1,12 +1,12 @@
 package io.millrace.poll;
 
-import io.millrace.poll.internal.OsHandle;
+import io.millrace.poll.internal.KernelHandle;
 import io.millrace.poll.internal.Slab;
 import io.millrace.sys.Bits;
-import io.millrace.sys.Errno;
-import io.millrace.sys.ErrnoException;
 import io.millrace.sys.Family;
 import io.millrace.sys.Selector;
+import io.millrace.sys.call.Errno;
+import io.millrace.sys.call.ErrnoException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.ClosedChannelException;
@@ -43,14 +43,14 @@ final class Registry {
         this.wakeSleeper = wakeSleeper;
     }
 
-    void register(Handle handle, Terms terms, @Nullable Object owner) {
+    void register(SourceHandle handle, RegistrationTerms terms, @Nullable Object owner) {
         switch (handle) {
             case Registration registration -> registerSoft(registration, terms, owner);
-            case OsHandle os -> registerOs(os, terms, owner);
+            case KernelHandle os -> registerOs(os, terms, owner);
         }
     }
 
-    void reregister(Handle handle, Terms terms) {
+    void reregister(SourceHandle handle, RegistrationTerms terms) {
         control.lock();
         try {
             replaceTerms(registeredNode(handle, "reregister"), terms);
@@ -59,7 +59,7 @@ final class Registry {
         }
     }
 
-    void deregister(Handle handle) {
+    void deregister(SourceHandle handle) {
         control.lock();
         try {
             release(registeredNode(handle, "deregister"));
@@ -68,7 +68,7 @@ final class Registry {
         }
     }
 
-    private void registerSoft(Registration registration, Terms terms, @Nullable Object owner) {
+    private void registerSoft(Registration registration, RegistrationTerms terms, @Nullable Object owner) {
         SoftNode node = registration.node;
         control.lock();
         try {
@@ -115,7 +115,7 @@ final class Registry {
         }
     }
 
-    private void registerOs(OsHandle handle, Terms terms, @Nullable Object owner) {
+    private void registerOs(KernelHandle handle, RegistrationTerms terms, @Nullable Object owner) {
         OsNode node = new OsNode(this, handle);
         node.owner = owner;
         control.lock();
@@ -148,7 +148,7 @@ final class Registry {
     }
 
     /** Has the kernel watch it; false if the kernel does not watch such files, because they are always ready (EPERM of epoll). */
-    private boolean watch(OsNode node, Terms terms) throws IOException {
+    private boolean watch(OsNode node, RegistrationTerms terms) throws IOException {
         long key = nodes.insert(node);
         node.terms = terms;
         boolean added = false;
@@ -168,7 +168,7 @@ final class Registry {
     }
 
     /** A node in software, ready for ever, stands for the file; triggers and interest are then those of any other. */
-    private void registerAlwaysReady(OsNode file, Terms terms) throws ClosedChannelException {
+    private void registerAlwaysReady(OsNode file, RegistrationTerms terms) throws ClosedChannelException {
         if (!file.handle.system().acquire()) {
             throw new ClosedChannelException();
         }
@@ -182,7 +182,7 @@ final class Registry {
         node.set(Bits.READABLE | Bits.WRITABLE);
     }
 
-    private void requireAttached(OsHandle handle, OsNode node) {
+    private void requireAttached(KernelHandle handle, OsNode node) {
         if (!handle.attach(node, selector.emulatesTriggers())) {
             throw new IllegalStateException("cannot register " + handle + ": already registered"
                     + (handle.attachment() instanceof OsNode other && other.registry != this
@@ -191,7 +191,7 @@ final class Registry {
         }
     }
 
-    private RuntimeException refused(OsHandle handle, ErrnoException e) {
+    private RuntimeException refused(KernelHandle handle, ErrnoException e) {
         if (e.is(Errno.EBADF)) {
             return new IllegalArgumentException("cannot register " + handle + ": not an open file descriptor", e);
         }
@@ -203,7 +203,7 @@ final class Registry {
         return new UncheckedIOException("cannot register " + handle, e);
     }
 
-    private String wrongFamily(OsHandle handle) {
+    private String wrongFamily(KernelHandle handle) {
         return selector.family() == Family.CHANNEL
                 ? "cannot register " + handle + ": the backend " + selector.name()
                         + " takes channels, not descriptors; make the source with Net.of(poll), or open the poll on a"
@@ -217,11 +217,11 @@ final class Registry {
         return " (" + what + "); use reregister to change it";
     }
 
-    private Node registeredNode(Handle handle, String doing) {
+    private Node registeredNode(SourceHandle handle, String doing) {
         requireOpen(doing);
         Node node = switch (handle) {
             case Registration registration -> registration.node;
-            case OsHandle os -> os.attachment() instanceof OsNode attached ? attached.registered() : null;
+            case KernelHandle os -> os.attachment() instanceof OsNode attached ? attached.registered() : null;
         };
         if (node == null || node.terms == null || nodes.get(node.key()) != node) {
             throw new IllegalStateException(
@@ -231,7 +231,7 @@ final class Registry {
     }
 
     /** Under the control lock. */
-    private void replaceTerms(Node node, Terms terms) {
+    private void replaceTerms(Node node, RegistrationTerms terms) {
         switch (node) {
             case SoftNode soft -> {
                 soft.terms = terms;
@@ -241,7 +241,7 @@ final class Registry {
                 // The terms first: an event of the new ones may be read before modify returns, and by the old ones it
                 // would be dropped,
                 // an edge or a one-shot for ever.
-                Terms before = os.terms;
+                RegistrationTerms before = os.terms;
                 os.terms = terms;
                 try {
                     selector.modify(os.handle.system(), os.key(), terms.interest(), terms.trigger());
@@ -260,12 +260,12 @@ final class Registry {
         control.lock();
         try {
             requireOpen("update");
-            Terms terms = node.terms;
+            RegistrationTerms terms = node.terms;
             if (terms == null) {
                 throw new IllegalStateException(
                         "cannot update: the registration is not registered; call Poll.register first");
             }
-            replaceTerms(node, Terms.of(terms.token(), interest, trigger));
+            replaceTerms(node, RegistrationTerms.of(terms.token(), interest, trigger));
         } finally {
             control.unlock();
         }
@@ -346,7 +346,7 @@ final class Registry {
     /**
      * The kernel reports a hang-up that nobody wants to hear of, and would do so for ever: asked for as an edge, it does not (mio-29).
      */
-    void mute(OsNode node, Terms terms) {
+    void mute(OsNode node, RegistrationTerms terms) {
         control.lock();
         try {
             if (node.terms == terms && !node.muted && !closed) {
@@ -375,7 +375,7 @@ final class Registry {
     void describe(Consumer<String> each) {
         for (int i = 0; i < nodes.bound(); i++) {
             Node node = nodes.at(i);
-            Terms terms = node == null ? null : node.terms;
+            RegistrationTerms terms = node == null ? null : node.terms;
             if (node != null && terms != null) {
                 Object owner = node.owner;
                 each.accept((node instanceof OsNode os ? os.handle.toString() : node.toString()) + " "

@@ -26,12 +26,12 @@ public final class Sender<T> implements AutoCloseable {
      * Sends a message; never blocks.
      *
      * @param item not null
-     * @return {@link SendResult.Sent}, or the message back with the reason
+     * @return {@link Offered.Sent}, or the message back with the reason
      */
-    public SendResult<T> send(T item) {
+    public Offered<T> send(T item) {
         Objects.requireNonNull(item, "item");
         if (!begin()) {
-            return new SendResult.Disconnected<>(item);
+            return new Offered.Disconnected<>(item);
         }
         try {
             return channel.send(item);

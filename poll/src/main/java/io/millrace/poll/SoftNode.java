@@ -60,7 +60,7 @@ final class SoftNode extends Node {
 
     /** The terms under which a one-shot was reported last. Poll thread only. */
     @Nullable
-    Terms spent;
+    RegistrationTerms spent;
 
     /** When each delayed bit is due; made at the first delay. Guarded by this node's monitor. */
     private long @Nullable [] dueAt;

@@ -12,5 +12,5 @@ public interface Source {
      *
      * @return the same handle on every call
      */
-    Handle handle();
+    SourceHandle handle();
 }

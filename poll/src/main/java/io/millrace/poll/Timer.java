@@ -70,7 +70,7 @@ public final class Timer<T> implements Source, AutoCloseable {
     }
 
     @Override
-    public Handle handle() {
+    public SourceHandle handle() {
         return registration;
     }
 

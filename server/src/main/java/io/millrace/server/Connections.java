@@ -1,6 +1,6 @@
 package io.millrace.server;
 
-import io.millrace.engine.transport.TransportLoop;
+import io.millrace.engine.transport.ServerLoop;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -49,7 +49,7 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
     /** How many of an address there are; null if that is not asked for. */
     private final @Nullable ConcurrentHashMap<InetAddress, Integer> perAddress;
 
-    private final Budget budget;
+    private final SendBudget budget;
     /** Of those that are over. */
     private final LongAdder bytesIn = new LongAdder();
 
@@ -67,7 +67,7 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
         this.most = most;
         this.mostPerAddress = mostPerAddress;
         this.perAddress = mostPerAddress == Integer.MAX_VALUE ? null : new ConcurrentHashMap<>();
-        this.budget = new Budget(settings.budgetBytes, settings.budgetFiles, present::values);
+        this.budget = new SendBudget(settings.budgetBytes, settings.budgetFiles, present::values);
     }
 
     // ---- Places ----
@@ -170,7 +170,7 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
         return perAddress == null ? 0 : perAddress.size();
     }
 
-    Budget budget() {
+    SendBudget budget() {
         return budget;
     }
 
@@ -259,7 +259,7 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
     @Override
     public int broadcast(Collection<? extends Connection> to, ByteBuffer data) {
         int size = data.remaining();
-        IdentityHashMap<TransportLoop, Batch> batches = new IdentityHashMap<>();
+        IdentityHashMap<ServerLoop, Batch> batches = new IdentityHashMap<>();
         ByteBuffer shared = null;
         int taken = 0;
         boolean done = false;
@@ -285,7 +285,7 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
             }
         }
         if (shared != null) {
-            for (Map.Entry<TransportLoop, Batch> batch : batches.entrySet()) {
+            for (Map.Entry<ServerLoop, Batch> batch : batches.entrySet()) {
                 taken += batch.getValue().handOver(batch.getKey(), shared);
             }
         }
@@ -338,7 +338,7 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
         }
 
         /** Returns how many take it. */
-        int handOver(TransportLoop loop, ByteBuffer shared) {
+        int handOver(ServerLoop loop, ByteBuffer shared) {
             try {
                 loop.execute(() -> to.forEach(connection -> connection.arrive(shared.duplicate())));
                 return to.size();

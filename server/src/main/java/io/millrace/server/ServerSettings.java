@@ -23,8 +23,8 @@ final class ServerSettings {
     long lowWater = 32 * 1024;
     long highWater = 64 * 1024;
     long limit = 64L * 1024 * 1024;
-    long budgetBytes = Budget.defaultBytes();
-    int budgetFiles = Budget.defaultFiles();
+    long budgetBytes = SendBudget.defaultBytes();
+    int budgetFiles = SendBudget.defaultFiles();
     boolean noDelay = true;
     private @Nullable KeepAlive keepAlive = KeepAlive.after(Duration.ofSeconds(60));
     long idleNanos;

@@ -2,11 +2,11 @@ package io.millrace.server;
 
 import io.millrace.engine.AlarmCallback;
 import io.millrace.engine.AlarmKey;
-import io.millrace.engine.ObjectPool;
-import io.millrace.engine.Pooled;
+import io.millrace.engine.pool.ObjectPool;
+import io.millrace.engine.pool.Pooled;
+import io.millrace.engine.transport.ServerLoop;
 import io.millrace.engine.transport.StreamTransport;
 import io.millrace.engine.transport.TransportHandler;
-import io.millrace.engine.transport.TransportLoop;
 import io.millrace.net.TcpStream;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
@@ -86,13 +86,13 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     }
 
     private final long id;
-    private final TransportLoop loop;
+    private final ServerLoop loop;
     private final TcpStream stream;
     private final ConnectionHandler handler;
     private final ServerSettings settings;
     private final Keeper keeper;
     private final boolean onLoop;
-    private final Serial callbacks;
+    private final SerialExecutor callbacks;
     private final ObjectPool<ByteBuffer> buffers;
     /** Made when something has to wait for the first time, which in most connections nothing ever does. */
     private volatile WriteQueue queue = WriteQueue.NOTHING;
@@ -146,11 +146,11 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
 
     StreamConnection(
             long id,
-            TransportLoop loop,
+            ServerLoop loop,
             TcpStream stream,
             ConnectionHandler handler,
             ServerSettings settings,
-            Callbacks callbacks,
+            CallbackExecutor callbacks,
             Keeper keeper)
             throws IOException {
         this.id = id;
@@ -1080,7 +1080,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         return (long) BYTES_OUT.getOpaque(this);
     }
 
-    TransportLoop loop() {
+    ServerLoop loop() {
         return loop;
     }
 

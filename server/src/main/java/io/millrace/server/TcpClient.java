@@ -5,7 +5,7 @@ import io.millrace.engine.Dispatch;
 import io.millrace.engine.EventManager;
 import io.millrace.engine.internal.Deadline;
 import io.millrace.engine.internal.FailureLog;
-import io.millrace.engine.transport.TransportLoop;
+import io.millrace.engine.transport.ServerLoop;
 import io.millrace.net.KeepAlive;
 import io.millrace.net.TcpStream;
 import java.io.IOException;
@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
 public final class TcpClient implements AutoCloseable {
     private final ServerSettings settings;
     private final long connectNanos;
-    private final Loops loops;
-    private final Callbacks callbacks;
+    private final LoopGroup loops;
+    private final CallbackExecutor callbacks;
     private final Connections connections;
     /** Attempts whose end nobody knows yet; so a close can fail those that are only queued. */
     private final Set<CompletableFuture<Connection>> attempts = ConcurrentHashMap.newKeySet();
@@ -42,8 +42,8 @@ public final class TcpClient implements AutoCloseable {
         this.settings = builder.settings;
         this.connectNanos = builder.connectNanos;
         this.connections = new Connections(settings, Integer.MAX_VALUE, Integer.MAX_VALUE);
-        this.loops = builder.manager == null ? Loops.global() : Loops.of(builder.manager);
-        this.callbacks = Callbacks.of("millrace-client", settings);
+        this.loops = builder.manager == null ? LoopGroup.global() : LoopGroup.of(builder.manager);
+        this.callbacks = CallbackExecutor.of("millrace-client", settings);
     }
 
     /**
@@ -83,7 +83,7 @@ public final class TcpClient implements AutoCloseable {
             made.completeExceptionally(closed(address));
             return made;
         }
-        TransportLoop loop = loops.next();
+        ServerLoop loop = loops.next();
         try {
             loop.execute(() -> begin(loop, address, new Connecting(handler, made)));
         } catch (RejectedExecutionException e) {
@@ -96,7 +96,7 @@ public final class TcpClient implements AutoCloseable {
         return new IllegalStateException("cannot connect to " + address + ": the client is closed");
     }
 
-    private void begin(TransportLoop loop, InetSocketAddress address, Connecting handler) {
+    private void begin(ServerLoop loop, InetSocketAddress address, Connecting handler) {
         if (handler.made.isDone()) {
             return; // cancelled, or the client was closed
         }
@@ -147,7 +147,7 @@ public final class TcpClient implements AutoCloseable {
             });
         }
 
-        private @Nullable AlarmKey timeout(TransportLoop loop, InetSocketAddress address) {
+        private @Nullable AlarmKey timeout(ServerLoop loop, InetSocketAddress address) {
             try {
                 return loop.schedule(connectNanos, fired -> {
                     if (fired) {

@@ -6,8 +6,8 @@ import io.millrace.engine.Reactors;
 import io.millrace.engine.internal.Background;
 import io.millrace.engine.internal.Deadline;
 import io.millrace.engine.internal.FailureLog;
-import io.millrace.engine.transport.Acceptance;
-import io.millrace.engine.transport.TransportLoop;
+import io.millrace.engine.transport.Acceptor;
+import io.millrace.engine.transport.ServerLoop;
 import io.millrace.net.KeepAlive;
 import io.millrace.net.ListenOptions;
 import io.millrace.net.TcpListener;
@@ -48,12 +48,12 @@ import org.jspecify.annotations.Nullable;
 public final class TcpServer implements AutoCloseable {
     private final ConnectionHandler handler;
     private final ServerSettings settings;
-    private final Loops loops;
-    private final Callbacks callbacks;
+    private final LoopGroup loops;
+    private final CallbackExecutor callbacks;
     private final Connections connections;
     private final List<TcpListener> listeners = new ArrayList<>();
     /** One for each listener, in their order: on the loop of the same number. */
-    private final List<Acceptance> acceptances = new ArrayList<>();
+    private final List<Acceptor> acceptances = new ArrayList<>();
 
     private final InetSocketAddress address;
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -64,10 +64,10 @@ public final class TcpServer implements AutoCloseable {
         this.settings = builder.settings;
         this.connections = new Connections(settings, builder.maxConnections, builder.maxConnectionsPerAddress);
         this.loops = builder.loops();
-        Callbacks opened = null;
+        CallbackExecutor opened = null;
         boolean started = false;
         try {
-            opened = Callbacks.of("millrace-server", settings);
+            opened = CallbackExecutor.of("millrace-server", settings);
             this.callbacks = opened;
             this.address = listen(builder);
             accept();
@@ -106,7 +106,7 @@ public final class TcpServer implements AutoCloseable {
     // ---- Starting ----
 
     private InetSocketAddress listen(Builder builder) throws IOException {
-        List<? extends TransportLoop> all = loops.all();
+        List<? extends ServerLoop> all = loops.all();
         boolean spread = builder.reusePort
                 && all.size() > 1
                 && System.getProperty("os.name").startsWith("Linux");
@@ -123,7 +123,7 @@ public final class TcpServer implements AutoCloseable {
         TcpListener first = all.getFirst().net().listen(builder.address, options);
         listeners.add(first);
         if (spread) {
-            for (TransportLoop loop : all.subList(1, all.size())) {
+            for (ServerLoop loop : all.subList(1, all.size())) {
                 listeners.add(loop.net().listen(first.localAddress(), options));
             }
         }
@@ -138,7 +138,7 @@ public final class TcpServer implements AutoCloseable {
         boolean spread = listeners.size() > 1;
         for (int i = 0; i < listeners.size(); i++) {
             TcpListener listener = listeners.get(i);
-            TransportLoop loop = loops.all().get(i);
+            ServerLoop loop = loops.all().get(i);
             try {
                 acceptances.add(loop.accept(
                         listener, stream -> accepted(spread ? loop : loops.next(), stream), this::notAccepted));
@@ -156,14 +156,14 @@ public final class TcpServer implements AutoCloseable {
     }
 
     /** Undoes what there is of a start that failed: some loops may accept already. Does not wait for them either. */
-    private void letNobodyIn(@Nullable Callbacks opened) {
+    private void letNobodyIn(@Nullable CallbackExecutor opened) {
         closeWhenAllEnded(opened);
         listeners.forEach(TcpListener::close);
         var ignored = stopAccepting();
         connections.connections().forEach(StreamConnection::abort);
     }
 
-    private static void run(TransportLoop loop, Runnable what) {
+    private static void run(ServerLoop loop, Runnable what) {
         if (loop.inLoop()) {
             what.run();
         } else {
@@ -173,7 +173,7 @@ public final class TcpServer implements AutoCloseable {
 
     // ---- Connections ----
 
-    private void accepted(TransportLoop loop, TcpStream stream) {
+    private void accepted(ServerLoop loop, TcpStream stream) {
         InetAddress from = stream.remoteAddress().getAddress();
         Connections.Admission admission = connections.admit(from);
         if (admission != Connections.Admission.TAKEN) {
@@ -284,7 +284,7 @@ public final class TcpServer implements AutoCloseable {
                 }
             }
             if (!stopped) {
-                acceptances.forEach(Acceptance::cutOff);
+                acceptances.forEach(Acceptor::cutOff);
             }
         } catch (Throwable e) {
             FailureLog.report("the end of " + this, e);
@@ -304,7 +304,7 @@ public final class TcpServer implements AutoCloseable {
      * Handlers that may block, where callbacks run on threads of their own, may do so to the last call. One that comes after the deadline, because a loop was held up, must not run on that loop instead:
      * others need it.
      */
-    private void closeWhenAllEnded(@Nullable Callbacks threads) {
+    private void closeWhenAllEnded(@Nullable CallbackExecutor threads) {
         var ignored = connections.closeAdmission().whenComplete((done, failure) -> {
             if (threads != null) {
                 threads.close();
@@ -316,14 +316,14 @@ public final class TcpServer implements AutoCloseable {
     private CompletableFuture<Void> stopAccepting() {
         List<CompletableFuture<Void>> stopped = new ArrayList<>();
         for (int i = 0; i < acceptances.size(); i++) {
-            Acceptance acceptance = acceptances.get(i);
+            Acceptor acceptance = acceptances.get(i);
             stopped.add(onLoop(loops.all().get(i), acceptance::close));
         }
         return CompletableFuture.allOf(stopped.toArray(CompletableFuture[]::new));
     }
 
     /** Completes when a loop has run it, or will never do so because it has ended, which has closed all that it carried. */
-    private static CompletableFuture<Void> onLoop(TransportLoop loop, Runnable what) {
+    private static CompletableFuture<Void> onLoop(ServerLoop loop, Runnable what) {
         CompletableFuture<Void> done = new CompletableFuture<>();
         Runnable task = () -> {
             try {
@@ -457,11 +457,11 @@ public final class TcpServer implements AutoCloseable {
 
         private Builder() {}
 
-        private Loops loops() {
+        private LoopGroup loops() {
             if (manager != null) {
-                return Loops.of(manager);
+                return LoopGroup.of(manager);
             }
-            return own == null ? Loops.global() : Loops.owned(own.open());
+            return own == null ? LoopGroup.global() : LoopGroup.owned(own.open());
         }
 
         /**

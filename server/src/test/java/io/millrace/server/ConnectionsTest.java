@@ -3,8 +3,8 @@ package io.millrace.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.millrace.engine.Reactors;
+import io.millrace.engine.transport.ServerLoop;
 import io.millrace.engine.transport.TransportAccess;
-import io.millrace.engine.transport.TransportLoop;
 import io.millrace.net.TcpStream;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -31,8 +31,8 @@ class ConnectionsTest {
         Connections connections = new Connections(settings, Integer.MAX_VALUE, Integer.MAX_VALUE);
         try (Reactors manager = Reactors.builder().reactors(1).open();
                 ServerSocket listener = new ServerSocket(0, 1, HERE);
-                Callbacks callbacks = Callbacks.of("test", settings)) {
-            TransportLoop loop = TransportAccess.get().loops(manager).getFirst();
+                CallbackExecutor callbacks = CallbackExecutor.of("test", settings)) {
+            ServerLoop loop = TransportAccess.get().loops(manager).getFirst();
             assertThat(connections.admit(HERE)).isEqualTo(Connections.Admission.TAKEN);
             StreamConnection connection = connect(loop, listener, settings, callbacks, connections, calls);
 
@@ -55,10 +55,10 @@ class ConnectionsTest {
     }
 
     private static StreamConnection connect(
-            TransportLoop loop,
+            ServerLoop loop,
             ServerSocket listener,
             ServerSettings settings,
-            Callbacks callbacks,
+            CallbackExecutor callbacks,
             Connections connections,
             AtomicInteger calls)
             throws IOException {

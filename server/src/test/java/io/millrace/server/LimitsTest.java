@@ -207,7 +207,7 @@ class LimitsTest {
             assertThat(all.get(0).isClosed()).isFalse();
             assertThat(all.get(2).isClosed()).isFalse();
             // What is left is what the others hold, and nothing when they are gone.
-            Budget budget = ((Connections) server.context()).budget();
+            SendBudget budget = ((Connections) server.context()).budget();
             assertThat(budget.bytes()).isBetween(1L, 64L << 20);
             all.get(0).abort();
             all.get(2).abort();
@@ -231,7 +231,7 @@ class LimitsTest {
                 socket.connect(server.address());
             }
             List<Connection> all = take(handler, 2);
-            Budget budget = ((Connections) server.context()).budget();
+            SendBudget budget = ((Connections) server.context()).budget();
             for (int i = 0; i < 8; i++) {
                 all.get(0).sendFile(file);
             }

@@ -1,5 +1,6 @@
 package io.millrace.sys;
 
+import io.millrace.sys.call.Posix;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -14,7 +15,7 @@ import java.lang.invoke.VarHandle;
  * <p>A reactor holds one use from register to deregister, so its hot path pays nothing; other callers pay two atomic
  * operations a call.
  */
-public final class Descriptor implements Handle {
+public final class Descriptor implements SystemHandle {
     private static final int CLOSING = 1 << 31;
     private static final VarHandle STATE;
 
@@ -28,7 +29,7 @@ public final class Descriptor implements Handle {
 
     private final int fd;
     /** Whoever waits for this one alone; each of them holds a use. */
-    final Waiters waiters = new Waiters();
+    public final Waiters waiters = new Waiters();
 
     private volatile boolean reportsWouldBlock;
     /** The uses taken, and the CLOSING bit. */

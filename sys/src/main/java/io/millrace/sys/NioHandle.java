@@ -7,11 +7,11 @@ import java.nio.channels.SelectableChannel;
 import java.nio.channels.SocketChannel;
 
 /** A {@code java.nio} channel as a handle. NIO itself keeps a closing channel's descriptor until its keys are gone. */
-public final class NioHandle implements Handle {
+public final class NioHandle implements SystemHandle {
     private final SelectableChannel channel;
 
     /** Whoever waits for this one alone: NIO does not end a select when a channel is closed. */
-    final Waiters waiters = new Waiters();
+    public final Waiters waiters = new Waiters();
 
     /** Whether its close has told the peer, so that it matters to nobody when the descriptor goes. */
     private volatile boolean peerTold;
@@ -78,7 +78,7 @@ public final class NioHandle implements Handle {
         return channel.isOpen();
     }
 
-    boolean isPeerTold() {
+    public boolean isPeerTold() {
         return peerTold;
     }
 

@@ -17,7 +17,7 @@ import java.io.IOException;
  * <p><b>Wait.</b> One thread at a time. {@link #await} returns the number of events; {@link #key} and {@link #readiness} read
  * them until the next wait. More ready sources than {@code maxEvents} are served by later waits, none starved. An
  * interrupted system call is zero events. {@link #wake} makes the current wait return, or the next one if there is none;
- * wakes coalesce. A backend may show one as an event with {@link Key#WAKE}, which belongs to no source. After {@code close} it does nothing.
+ * wakes coalesce. A backend may show one as an event with {@link KernelKey#WAKE}, which belongs to no source. After {@code close} it does nothing.
  *
  * <p><b>Empty interest.</b> A handle whose interest is 0 never makes a wait return for ever, whatever hang-up the kernel
  * holds.
@@ -36,11 +36,11 @@ public interface Selector extends AutoCloseable {
 
     boolean controlsAtOnce();
 
-    void add(Handle handle, long key, int interest, int trigger) throws IOException;
+    void add(SystemHandle handle, long key, int interest, int trigger) throws IOException;
 
-    void modify(Handle handle, long key, int interest, int trigger) throws IOException;
+    void modify(SystemHandle handle, long key, int interest, int trigger) throws IOException;
 
-    void remove(Handle handle, long key) throws IOException;
+    void remove(SystemHandle handle, long key) throws IOException;
 
     /** True if triggers are emulated, so that {@link #rearm} matters. */
     boolean emulatesTriggers();

@@ -1,5 +1,6 @@
 package io.millrace.sys;
 
+import io.millrace.sys.selector.Backends;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 

@@ -1,28 +1,29 @@
 package io.millrace.sys;
 
+import io.millrace.sys.selector.SingleWait;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads that wait for one handle by {@link WaitOne}, so that a close ends their waits.
+ * The threads that wait for one handle by {@link SingleWait}, so that a close ends their waits.
  *
  * <p>A use keeps a closing descriptor open, and whoever waits holds one: without this, a close would wait for an event that may never
  * come. A waiter adds itself first and looks whether the handle is closing second; a close marks the handle first and comes here second. So
  * either the waiter sees the mark or the close sees the waiter.
  */
-final class Waiters {
+public final class Waiters {
     /** Null while nobody waits, which is nearly always. Changed under this object's monitor. */
     private volatile @Nullable List<Runnable> wakers;
 
-    synchronized void add(Runnable waker) {
+    public synchronized void add(Runnable waker) {
         List<Runnable> more = wakers == null ? new ArrayList<>() : new ArrayList<>(wakers);
         more.add(waker);
         wakers = more;
     }
 
     /** After this, the waker is not called any more. */
-    synchronized void remove(Runnable waker) {
+    public synchronized void remove(Runnable waker) {
         List<Runnable> present = wakers;
         if (present != null) {
             List<Runnable> fewer = new ArrayList<>(present);

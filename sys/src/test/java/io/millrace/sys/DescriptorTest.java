@@ -2,6 +2,10 @@ package io.millrace.sys;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.millrace.sys.call.CallState;
+import io.millrace.sys.call.Errno;
+import io.millrace.sys.call.Native;
+import io.millrace.sys.call.Posix;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BrokenBarrierException;

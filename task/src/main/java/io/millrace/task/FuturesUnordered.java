@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 public final class FuturesUnordered<T> extends Unordered<T> {
     private final int limit;
     private final @Nullable Duration timeout;
-    private final Alarms alarms;
+    private final Delays alarms;
     private final FailurePolicy policy;
     /** Children that wait for room. Walked by the consumer, dropped by any thread. */
     private volatile @Nullable Iterator<? extends Pollable<? extends T>> feed;
@@ -242,7 +242,7 @@ public final class FuturesUnordered<T> extends Unordered<T> {
         private int budget = DEFAULT_BUDGET;
         private int limit = Integer.MAX_VALUE;
         private @Nullable Duration timeout;
-        private Alarms alarms = Alarms.system();
+        private Delays alarms = Delays.system();
         private FailurePolicy policy = FailurePolicy.COLLECT_ALL;
 
         private Builder() {}
@@ -289,7 +289,7 @@ public final class FuturesUnordered<T> extends Unordered<T> {
          * @param alarms the system's by default
          * @return this
          */
-        public Builder<T> alarms(Alarms alarms) {
+        public Builder<T> alarms(Delays alarms) {
             this.alarms = Objects.requireNonNull(alarms, "alarms");
             return this;
         }

@@ -63,7 +63,7 @@ public interface Pollable<T> {
      * @return a pollable to use instead of this one
      */
     default Pollable<T> within(Duration limit) {
-        return within(limit, Alarms.system());
+        return within(limit, Delays.system());
     }
 
     /**
@@ -73,7 +73,7 @@ public interface Pollable<T> {
      * @param alarms who calls when the time is over
      * @return a pollable to use instead of this one
      */
-    default Pollable<T> within(Duration limit, Alarms alarms) {
+    default Pollable<T> within(Duration limit, Delays alarms) {
         return new Timed<>(this, limit, alarms);
     }
 

@@ -1,9 +1,9 @@
 package io.millrace.task;
 
-import io.millrace.poll.Handle;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Registration;
 import io.millrace.poll.Source;
+import io.millrace.poll.SourceHandle;
 import java.util.Objects;
 
 /**
@@ -62,7 +62,7 @@ public final class StreamSource<T> implements Source, AutoCloseable {
     }
 
     @Override
-    public Handle handle() {
+    public SourceHandle handle() {
         return registration;
     }
 

@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
 final class Timed<T> implements Pollable<T> {
     private final Pollable<T> inner;
     private final Duration limit;
-    private final Alarms alarms;
+    private final Delays alarms;
     private @Nullable Runnable cancelAlarm;
     private volatile @Nullable Waker waker;
     private volatile boolean over;
 
-    Timed(Pollable<T> inner, Duration limit, Alarms alarms) {
+    Timed(Pollable<T> inner, Duration limit, Delays alarms) {
         this.inner = inner;
         this.limit = Objects.requireNonNull(limit, "limit");
         this.alarms = Objects.requireNonNull(alarms, "alarms");

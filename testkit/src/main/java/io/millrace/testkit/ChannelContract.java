@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.millrace.poll.Channel;
 import io.millrace.poll.Event;
 import io.millrace.poll.Interest;
+import io.millrace.poll.Offered;
 import io.millrace.poll.Poll;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Received;
-import io.millrace.poll.SendResult;
 import io.millrace.poll.Sender;
 import io.millrace.poll.Trigger;
 import java.util.ArrayDeque;
@@ -77,7 +77,7 @@ public abstract class ChannelContract extends PollContract {
                     assertThat(channel.send(i).isSent()).isTrue();
                 }
 
-                assertThat(channel.send(99)).as(channel.toString()).isEqualTo(new SendResult.Full<>(99));
+                assertThat(channel.send(99)).as(channel.toString()).isEqualTo(new Offered.Full<>(99));
 
                 assertThat(pollNow()).as("readiness is kept").hasSize(1);
                 assertThat(channel.poll()).isZero();
@@ -293,8 +293,8 @@ public abstract class ChannelContract extends PollContract {
 
         channel.close();
 
-        assertThat(sender.send("after")).isEqualTo(new SendResult.Disconnected<>("after"));
-        assertThat(channel.send("after")).isEqualTo(new SendResult.Disconnected<>("after"));
+        assertThat(sender.send("after")).isEqualTo(new Offered.Disconnected<>("after"));
+        assertThat(channel.send("after")).isEqualTo(new Offered.Disconnected<>("after"));
         sender.close();
         assertThat(pollNow()).isEmpty();
     }
@@ -313,13 +313,13 @@ public abstract class ChannelContract extends PollContract {
         for (Sender<String> sender : senders) {
             assertThat(channel.isDisconnected()).isFalse();
             sender.close();
-            assertThat(sender.send("late")).isEqualTo(new SendResult.Disconnected<>("late"));
+            assertThat(sender.send("late")).isEqualTo(new Offered.Disconnected<>("late"));
         }
         assertThat(channel.poll()).isEqualTo("the channel itself");
         assertThat(channel.isDisconnected()).isTrue();
 
         assertThatIllegalStateException().isThrownBy(channel::sender).withMessageContaining("the last one was closed");
-        assertThat(channel.send("late")).isEqualTo(new SendResult.Disconnected<>("late"));
+        assertThat(channel.send("late")).isEqualTo(new Offered.Disconnected<>("late"));
     }
 
     @Test
@@ -349,7 +349,7 @@ public abstract class ChannelContract extends PollContract {
         }));
         poll.register(channel, TOKEN, Interest.READABLE, Trigger.LEVEL);
         Sender<String> sender = channel.sender();
-        Background<SendResult<String>> sending = Background.call(() -> sender.send("last"));
+        Background<Offered<String>> sending = Background.call(() -> sender.send("last"));
         awaitLatch(offering);
 
         sender.close();

@@ -6,11 +6,11 @@ import io.millrace.net.Pipe;
 import io.millrace.net.UdpSocket;
 import io.millrace.poll.Clock;
 import io.millrace.poll.Event;
-import io.millrace.poll.Handle;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Registration;
 import io.millrace.poll.Source;
+import io.millrace.poll.SourceHandle;
 import io.millrace.poll.Trigger;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
@@ -90,7 +90,7 @@ public abstract class ScaleContract extends PollContract {
         looks.set(0);
     }
 
-    private static Handle handle(Registration registration) {
+    private static SourceHandle handle(Registration registration) {
         return registration;
     }
 

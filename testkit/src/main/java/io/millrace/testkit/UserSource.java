@@ -1,9 +1,9 @@
 package io.millrace.testkit;
 
-import io.millrace.poll.Handle;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Registration;
 import io.millrace.poll.Source;
+import io.millrace.poll.SourceHandle;
 
 /** A source as a user would write one: a mailbox with room for one letter, readable while there is one and writable while not. */
 public final class UserSource implements Source, AutoCloseable {
@@ -16,7 +16,7 @@ public final class UserSource implements Source, AutoCloseable {
     }
 
     @Override
-    public Handle handle() {
+    public SourceHandle handle() {
         return registration;
     }
 

@@ -37,5 +37,5 @@ public abstract class TransportAccess {
      * @param manager any
      * @return empty if it is not ours
      */
-    public abstract List<? extends TransportLoop> loops(EventManager manager);
+    public abstract List<? extends ServerLoop> loops(EventManager manager);
 }

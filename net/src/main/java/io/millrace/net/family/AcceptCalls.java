@@ -1,6 +1,6 @@
 package io.millrace.net.family;
 
-import io.millrace.poll.internal.OsHandle;
+import io.millrace.poll.internal.KernelHandle;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +15,7 @@ public interface AcceptCalls {
      */
     record Accepted(StreamCalls calls, @Nullable InetSocketAddress remote) {}
 
-    OsHandle handle();
+    KernelHandle handle();
 
     /** Null, and the handle told of it, if nobody waits. */
     @Nullable

@@ -1,6 +1,6 @@
 package io.millrace.net.family;
 
-import io.millrace.poll.internal.OsHandle;
+import io.millrace.poll.internal.KernelHandle;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -20,7 +20,7 @@ public interface ByteCalls {
     /** Nothing was moved. */
     int WOULD_BLOCK = -2;
 
-    OsHandle handle();
+    KernelHandle handle();
 
     boolean isOpen();
 

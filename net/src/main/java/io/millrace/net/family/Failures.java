@@ -1,8 +1,8 @@
 package io.millrace.net.family;
 
-import io.millrace.sys.Errno;
-import io.millrace.sys.ErrnoException;
-import io.millrace.sys.UnixNames;
+import io.millrace.sys.call.Errno;
+import io.millrace.sys.call.ErrnoException;
+import io.millrace.sys.posix.UnixNames;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.ConnectException;

@@ -1,7 +1,7 @@
 package io.millrace.net.family;
 
-import io.millrace.poll.Handle;
-import io.millrace.sys.Scratch;
+import io.millrace.poll.SourceHandle;
+import io.millrace.sys.call.Scratch;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -12,7 +12,7 @@ public interface FileCalls {
     /** Instead of a position: where the last read or write ended. */
     long NEXT = -1;
 
-    Handle handle();
+    SourceHandle handle();
 
     int read(ByteBuffer into, long position) throws IOException;
 

@@ -1,13 +1,13 @@
 package io.millrace.net.family;
 
-import io.millrace.poll.Handle;
-import io.millrace.sys.Processes;
+import io.millrace.poll.SourceHandle;
+import io.millrace.sys.posix.Processes;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /** A child that was started: by posix_spawn, or by the JDK. */
 public interface ProcessCalls {
-    Handle handle();
+    SourceHandle handle();
 
     long pid();
 

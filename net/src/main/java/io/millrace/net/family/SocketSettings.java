@@ -1,6 +1,6 @@
 package io.millrace.net.family;
 
-import io.millrace.sys.SocketSetting;
+import io.millrace.sys.posix.SocketSetting;
 import java.io.IOException;
 
 /** What a socket of either family can be asked and told. A call on a closed one throws ClosedChannelException. */

@@ -1,6 +1,6 @@
 package io.millrace.net.family;
 
-import io.millrace.poll.internal.OsHandle;
+import io.millrace.poll.internal.KernelHandle;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * tells its handle; a call on a closed one throws ClosedChannelException.
  */
 public interface UdpCalls extends SocketSettings {
-    OsHandle handle();
+    KernelHandle handle();
 
     boolean isOpen();
 

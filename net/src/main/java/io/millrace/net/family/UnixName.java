@@ -1,6 +1,6 @@
 package io.millrace.net.family;
 
-import io.millrace.sys.UnixNames;
+import io.millrace.sys.posix.UnixNames;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 

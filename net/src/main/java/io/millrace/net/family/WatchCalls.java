@@ -1,13 +1,13 @@
 package io.millrace.net.family;
 
-import io.millrace.poll.Handle;
+import io.millrace.poll.SourceHandle;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /** Who sees the changes: inotify, or the JDK's watch service. */
 public interface WatchCalls {
-    Handle handle();
+    SourceHandle handle();
 
     /** Replaces what is watched under the same path. */
     void watch(WatchedPath watched) throws IOException;

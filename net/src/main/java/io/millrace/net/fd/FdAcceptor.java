@@ -1,10 +1,10 @@
 package io.millrace.net.fd;
 
 import io.millrace.net.family.AcceptCalls;
-import io.millrace.poll.internal.OsHandle;
+import io.millrace.poll.internal.KernelHandle;
 import io.millrace.sys.Bits;
 import io.millrace.sys.Descriptor;
-import io.millrace.sys.Sockets;
+import io.millrace.sys.posix.Sockets;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
@@ -12,16 +12,16 @@ import org.jspecify.annotations.Nullable;
 final class FdAcceptor implements AcceptCalls {
     private final Descriptor descriptor;
     private final boolean unix;
-    private final OsHandle handle;
+    private final KernelHandle handle;
 
     FdAcceptor(Descriptor descriptor, boolean unix) {
         this.descriptor = descriptor;
         this.unix = unix;
-        this.handle = new OsHandle(descriptor);
+        this.handle = new KernelHandle(descriptor);
     }
 
     @Override
-    public OsHandle handle() {
+    public KernelHandle handle() {
         return handle;
     }
 

@@ -2,9 +2,9 @@ package io.millrace.net.fd;
 
 import io.millrace.net.family.ByteCalls;
 import io.millrace.sys.Descriptor;
-import io.millrace.sys.Errno;
-import io.millrace.sys.ErrnoException;
-import io.millrace.sys.Fds;
+import io.millrace.sys.call.Errno;
+import io.millrace.sys.call.ErrnoException;
+import io.millrace.sys.posix.Fds;
 import java.io.IOException;
 
 /**

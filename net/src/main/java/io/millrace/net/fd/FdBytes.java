@@ -1,15 +1,15 @@
 package io.millrace.net.fd;
 
 import io.millrace.net.family.ByteCalls;
-import io.millrace.poll.internal.OsHandle;
+import io.millrace.poll.internal.KernelHandle;
 import io.millrace.sys.Bits;
-import io.millrace.sys.BufferAddress;
-import io.millrace.sys.CallState;
 import io.millrace.sys.Descriptor;
-import io.millrace.sys.Errno;
-import io.millrace.sys.ErrnoException;
-import io.millrace.sys.Iovecs;
-import io.millrace.sys.Scratch;
+import io.millrace.sys.call.BufferAddress;
+import io.millrace.sys.call.CallState;
+import io.millrace.sys.call.Errno;
+import io.millrace.sys.call.ErrnoException;
+import io.millrace.sys.call.Iovecs;
+import io.millrace.sys.call.Scratch;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
@@ -28,7 +28,7 @@ abstract sealed class FdBytes implements ByteCalls permits FdStream, FdPipe, FdF
     private static final int EINTR = -Errno.EINTR.code();
 
     final Descriptor descriptor;
-    final OsHandle handle;
+    final KernelHandle handle;
 
     /** One for each direction: an echo between two buffers would otherwise miss every time. */
     private @Nullable BufferAddress lastRead;
@@ -37,7 +37,7 @@ abstract sealed class FdBytes implements ByteCalls permits FdStream, FdPipe, FdF
 
     FdBytes(Descriptor descriptor, boolean alwaysReady) {
         this.descriptor = descriptor;
-        this.handle = new OsHandle(descriptor, alwaysReady);
+        this.handle = new KernelHandle(descriptor, alwaysReady);
     }
 
     /** Reads into, or writes from, library or pinned memory: the count, or {@code -errno}. */
@@ -58,7 +58,7 @@ abstract sealed class FdBytes implements ByteCalls permits FdStream, FdPipe, FdF
     }
 
     @Override
-    public final OsHandle handle() {
+    public final KernelHandle handle() {
         return handle;
     }
 

@@ -2,17 +2,17 @@ package io.millrace.net.fd;
 
 import io.millrace.net.family.ByteCalls;
 import io.millrace.net.family.FileCalls;
-import io.millrace.poll.Handle;
-import io.millrace.poll.internal.OsHandle;
-import io.millrace.sys.BufferAddress;
-import io.millrace.sys.CallState;
+import io.millrace.poll.SourceHandle;
+import io.millrace.poll.internal.KernelHandle;
 import io.millrace.sys.Descriptor;
-import io.millrace.sys.Errno;
-import io.millrace.sys.ErrnoException;
-import io.millrace.sys.Files;
-import io.millrace.sys.Iovecs;
-import io.millrace.sys.Pipes;
-import io.millrace.sys.Scratch;
+import io.millrace.sys.call.BufferAddress;
+import io.millrace.sys.call.CallState;
+import io.millrace.sys.call.Errno;
+import io.millrace.sys.call.ErrnoException;
+import io.millrace.sys.call.Iovecs;
+import io.millrace.sys.call.Scratch;
+import io.millrace.sys.posix.Files;
+import io.millrace.sys.posix.Pipes;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
@@ -28,17 +28,17 @@ final class FdFile implements FileCalls {
     private static final int EINTR = -Errno.EINTR.code();
 
     private final Descriptor descriptor;
-    private final OsHandle handle;
+    private final KernelHandle handle;
     private @Nullable BufferAddress lastRead;
     private @Nullable BufferAddress lastWritten;
 
     FdFile(Descriptor descriptor) {
         this.descriptor = descriptor;
-        this.handle = new OsHandle(descriptor, true);
+        this.handle = new KernelHandle(descriptor, true);
     }
 
     @Override
-    public Handle handle() {
+    public SourceHandle handle() {
         return handle;
     }
 

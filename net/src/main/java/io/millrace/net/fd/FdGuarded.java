@@ -1,9 +1,9 @@
 package io.millrace.net.fd;
 
-import io.millrace.sys.CallState;
 import io.millrace.sys.Descriptor;
-import io.millrace.sys.Fds;
-import io.millrace.sys.Iovecs;
+import io.millrace.sys.call.CallState;
+import io.millrace.sys.call.Iovecs;
+import io.millrace.sys.posix.Fds;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -1,9 +1,9 @@
 package io.millrace.net.fd;
 
-import io.millrace.sys.CallState;
 import io.millrace.sys.Descriptor;
-import io.millrace.sys.Iovecs;
-import io.millrace.sys.Pipes;
+import io.millrace.sys.call.CallState;
+import io.millrace.sys.call.Iovecs;
+import io.millrace.sys.posix.Pipes;
 import java.lang.foreign.MemorySegment;
 
 /** The bytes of a pipe, or of whatever else never waits: a descriptor that is non-blocking, or always ready. */

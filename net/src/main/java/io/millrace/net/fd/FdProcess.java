@@ -3,14 +3,14 @@ package io.millrace.net.fd;
 import io.millrace.net.family.ByteCalls;
 import io.millrace.net.family.ChildCommand;
 import io.millrace.net.family.ProcessCalls;
-import io.millrace.poll.Handle;
-import io.millrace.poll.internal.OsHandle;
+import io.millrace.poll.SourceHandle;
+import io.millrace.poll.internal.KernelHandle;
 import io.millrace.sys.Bits;
 import io.millrace.sys.Descriptor;
-import io.millrace.sys.Errno;
-import io.millrace.sys.ErrnoException;
-import io.millrace.sys.Processes;
-import io.millrace.sys.Signals;
+import io.millrace.sys.call.Errno;
+import io.millrace.sys.call.ErrnoException;
+import io.millrace.sys.posix.Processes;
+import io.millrace.sys.posix.Signals;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class FdProcess implements ProcessCalls {
     private final int pid;
     private final Descriptor pidfd;
-    private final OsHandle handle;
+    private final KernelHandle handle;
     private final @Nullable ByteCalls[] streams;
     private Processes.@Nullable Ended ended;
     private boolean closed;
@@ -29,7 +29,7 @@ final class FdProcess implements ProcessCalls {
     private FdProcess(Processes.Started started, @Nullable ByteCalls[] streams) {
         this.pid = started.pid();
         this.pidfd = started.pidfd();
-        this.handle = new OsHandle(pidfd);
+        this.handle = new KernelHandle(pidfd);
         this.streams = streams;
     }
 
@@ -78,7 +78,7 @@ final class FdProcess implements ProcessCalls {
     }
 
     @Override
-    public Handle handle() {
+    public SourceHandle handle() {
         return handle;
     }
 

@@ -3,18 +3,18 @@ package io.millrace.net.fd;
 import io.millrace.net.family.ByteCalls;
 import io.millrace.net.family.Failures;
 import io.millrace.net.family.UdpCalls;
-import io.millrace.poll.internal.OsHandle;
+import io.millrace.poll.internal.KernelHandle;
 import io.millrace.sys.Bits;
-import io.millrace.sys.BufferAddress;
-import io.millrace.sys.CallState;
-import io.millrace.sys.Datagrams;
 import io.millrace.sys.Descriptor;
-import io.millrace.sys.Errno;
-import io.millrace.sys.ErrnoException;
-import io.millrace.sys.PeerAddress;
-import io.millrace.sys.Scratch;
-import io.millrace.sys.SocketSetting;
-import io.millrace.sys.Sockets;
+import io.millrace.sys.call.BufferAddress;
+import io.millrace.sys.call.CallState;
+import io.millrace.sys.call.Errno;
+import io.millrace.sys.call.ErrnoException;
+import io.millrace.sys.call.Scratch;
+import io.millrace.sys.posix.Datagrams;
+import io.millrace.sys.posix.PeerAddress;
+import io.millrace.sys.posix.SocketSetting;
+import io.millrace.sys.posix.Sockets;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
@@ -32,7 +32,7 @@ final class FdUdp implements UdpCalls {
 
     private final Descriptor descriptor;
     private final int family;
-    private final OsHandle handle;
+    private final KernelHandle handle;
     private final PeerAddress sender;
     private final PeerAddress target;
     private @Nullable BufferAddress lastReceived;
@@ -43,13 +43,13 @@ final class FdUdp implements UdpCalls {
     FdUdp(Datagrams.Opened opened) {
         this.descriptor = opened.descriptor();
         this.family = opened.family();
-        this.handle = new OsHandle(descriptor);
+        this.handle = new KernelHandle(descriptor);
         this.sender = opened.peer();
         this.target = opened.peer();
     }
 
     @Override
-    public OsHandle handle() {
+    public KernelHandle handle() {
         return handle;
     }
 

@@ -1,7 +1,7 @@
 package io.millrace.net.fd;
 
 import io.millrace.sys.Descriptor;
-import io.millrace.sys.SocketSetting;
+import io.millrace.sys.posix.SocketSetting;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 

@@ -4,14 +4,14 @@ import io.millrace.net.family.FileChange;
 import io.millrace.net.family.FileChange.Kind;
 import io.millrace.net.family.WatchCalls;
 import io.millrace.net.family.WatchedPath;
-import io.millrace.poll.Handle;
-import io.millrace.poll.internal.OsHandle;
+import io.millrace.poll.SourceHandle;
+import io.millrace.poll.internal.KernelHandle;
 import io.millrace.sys.Bits;
 import io.millrace.sys.Descriptor;
-import io.millrace.sys.Errno;
-import io.millrace.sys.ErrnoException;
-import io.millrace.sys.HeldInput;
-import io.millrace.sys.Inotify;
+import io.millrace.sys.call.Errno;
+import io.millrace.sys.call.ErrnoException;
+import io.millrace.sys.posix.Inotify;
+import io.millrace.sys.selector.HeldInput;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
@@ -48,7 +48,7 @@ final class FdWatch implements WatchCalls {
     /** Readable while inotify is, or while changes are in here that nobody has taken. */
     private final HeldInput input;
 
-    private final OsHandle handle;
+    private final KernelHandle handle;
     private final Map<Integer, List<WatchedPath>> byWatch = new HashMap<>();
     private final ArrayDeque<FileChange> translated = new ArrayDeque<>();
     private @Nullable Departure departure;
@@ -57,7 +57,7 @@ final class FdWatch implements WatchCalls {
         this.inotify = inotify;
         this.descriptor = inotify.descriptor();
         this.input = input;
-        this.handle = new OsHandle(input.descriptor());
+        this.handle = new KernelHandle(input.descriptor());
     }
 
     static FdWatch open() throws ErrnoException {
@@ -75,7 +75,7 @@ final class FdWatch implements WatchCalls {
     }
 
     @Override
-    public Handle handle() {
+    public SourceHandle handle() {
         return handle;
     }
 

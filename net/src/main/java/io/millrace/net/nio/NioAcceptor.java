@@ -1,7 +1,7 @@
 package io.millrace.net.nio;
 
 import io.millrace.net.family.AcceptCalls;
-import io.millrace.poll.internal.OsHandle;
+import io.millrace.poll.internal.KernelHandle;
 import io.millrace.sys.Bits;
 import io.millrace.sys.NioHandle;
 import java.io.IOException;
@@ -13,16 +13,16 @@ import org.jspecify.annotations.Nullable;
 /** A listening socket as a {@code java.nio} channel. */
 final class NioAcceptor implements AcceptCalls {
     private final ServerSocketChannel channel;
-    private final OsHandle handle;
+    private final KernelHandle handle;
 
     /** A channel that does not block. */
     NioAcceptor(ServerSocketChannel channel) {
         this.channel = channel;
-        this.handle = new OsHandle(new NioHandle(channel));
+        this.handle = new KernelHandle(new NioHandle(channel));
     }
 
     @Override
-    public OsHandle handle() {
+    public KernelHandle handle() {
         return handle;
     }
 

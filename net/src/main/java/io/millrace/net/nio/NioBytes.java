@@ -1,11 +1,11 @@
 package io.millrace.net.nio;
 
 import io.millrace.net.family.ByteCalls;
-import io.millrace.poll.internal.OsHandle;
+import io.millrace.poll.internal.KernelHandle;
 import io.millrace.sys.Bits;
-import io.millrace.sys.Iovecs;
 import io.millrace.sys.NioHandle;
-import io.millrace.sys.Scratch;
+import io.millrace.sys.call.Iovecs;
+import io.millrace.sys.call.Scratch;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -24,16 +24,16 @@ import java.nio.channels.WritableByteChannel;
  */
 sealed class NioBytes implements ByteCalls permits NioStream {
     private final SelectableChannel channel;
-    final OsHandle handle;
+    final KernelHandle handle;
 
     /** A channel that does not block, and can do what will be asked of it. */
     NioBytes(SelectableChannel channel) {
         this.channel = channel;
-        this.handle = new OsHandle(new NioHandle(channel));
+        this.handle = new KernelHandle(new NioHandle(channel));
     }
 
     @Override
-    public final OsHandle handle() {
+    public final KernelHandle handle() {
         return handle;
     }
 

@@ -2,10 +2,10 @@ package io.millrace.net.nio;
 
 import io.millrace.net.family.ByteCalls;
 import io.millrace.net.family.FileCalls;
-import io.millrace.poll.Handle;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Registration;
-import io.millrace.sys.Scratch;
+import io.millrace.poll.SourceHandle;
+import io.millrace.sys.call.Scratch;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
@@ -36,7 +36,7 @@ final class NioFile implements FileCalls {
     }
 
     @Override
-    public Handle handle() {
+    public SourceHandle handle() {
         return registration;
     }
 

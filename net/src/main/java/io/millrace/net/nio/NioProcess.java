@@ -3,11 +3,11 @@ package io.millrace.net.nio;
 import io.millrace.net.family.ByteCalls;
 import io.millrace.net.family.ChildCommand;
 import io.millrace.net.family.ProcessCalls;
-import io.millrace.poll.Handle;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Registration;
-import io.millrace.sys.Processes;
-import io.millrace.sys.Signals;
+import io.millrace.poll.SourceHandle;
+import io.millrace.sys.posix.Processes;
+import io.millrace.sys.posix.Signals;
 import java.io.Closeable;
 import java.io.File;
 import java.io.IOException;
@@ -76,7 +76,7 @@ final class NioProcess implements ProcessCalls {
     }
 
     @Override
-    public Handle handle() {
+    public SourceHandle handle() {
         return registration;
     }
 

@@ -1,6 +1,6 @@
 package io.millrace.net.nio;
 
-import io.millrace.sys.SocketSetting;
+import io.millrace.sys.posix.SocketSetting;
 import java.io.IOException;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;

@@ -10,7 +10,7 @@ import io.millrace.net.family.StreamCalls;
 import io.millrace.net.family.UdpCalls;
 import io.millrace.net.family.UnixName;
 import io.millrace.net.family.WatchCalls;
-import io.millrace.sys.SocketSetting;
+import io.millrace.sys.posix.SocketSetting;
 import java.io.IOException;
 import java.net.Inet4Address;
 import java.net.InetSocketAddress;

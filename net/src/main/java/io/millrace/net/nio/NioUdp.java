@@ -3,11 +3,11 @@ package io.millrace.net.nio;
 import io.millrace.net.family.ByteCalls;
 import io.millrace.net.family.Failures;
 import io.millrace.net.family.UdpCalls;
-import io.millrace.poll.internal.OsHandle;
+import io.millrace.poll.internal.KernelHandle;
 import io.millrace.sys.Bits;
 import io.millrace.sys.NioHandle;
-import io.millrace.sys.Scratch;
-import io.millrace.sys.SocketSetting;
+import io.millrace.sys.call.Scratch;
+import io.millrace.sys.posix.SocketSetting;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class NioUdp implements UdpCalls {
     private final DatagramChannel channel;
-    private final OsHandle handle;
+    private final KernelHandle handle;
     private @Nullable InetSocketAddress sender;
     private boolean truncated;
     private volatile @Nullable InetSocketAddress remote;
@@ -33,11 +33,11 @@ final class NioUdp implements UdpCalls {
     /** A channel that does not block. */
     NioUdp(DatagramChannel channel) {
         this.channel = channel;
-        this.handle = new OsHandle(new NioHandle(channel));
+        this.handle = new KernelHandle(new NioHandle(channel));
     }
 
     @Override
-    public OsHandle handle() {
+    public KernelHandle handle() {
         return handle;
     }
 

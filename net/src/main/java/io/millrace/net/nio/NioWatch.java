@@ -5,8 +5,8 @@ import io.millrace.net.family.FileChange.Kind;
 import io.millrace.net.family.WatchCalls;
 import io.millrace.net.family.WatchedPath;
 import io.millrace.poll.Channel;
-import io.millrace.poll.Handle;
-import io.millrace.poll.SendResult;
+import io.millrace.poll.Offered;
+import io.millrace.poll.SourceHandle;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.channels.ClosedChannelException;
@@ -92,7 +92,7 @@ final class NioWatch implements WatchCalls {
     }
 
     private void send(FileChange event) {
-        if (events.send(event) instanceof SendResult.Full) {
+        if (events.send(event) instanceof Offered.Full) {
             tellOfOverflow();
         }
     }
@@ -134,7 +134,7 @@ final class NioWatch implements WatchCalls {
     }
 
     @Override
-    public Handle handle() {
+    public SourceHandle handle() {
         return events.handle();
     }
 

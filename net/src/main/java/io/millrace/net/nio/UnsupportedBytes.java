@@ -1,7 +1,7 @@
 package io.millrace.net.nio;
 
 import io.millrace.net.family.ByteCalls;
-import io.millrace.poll.internal.OsHandle;
+import io.millrace.poll.internal.KernelHandle;
 import java.io.Closeable;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
@@ -20,7 +20,7 @@ final class UnsupportedBytes implements ByteCalls {
     }
 
     @Override
-    public OsHandle handle() {
+    public KernelHandle handle() {
         throw new IllegalArgumentException("cannot register " + remedy());
     }
 

@@ -3,8 +3,8 @@ package io.millrace.net.fd;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.millrace.net.family.ByteCalls;
-import io.millrace.sys.Fds;
-import io.millrace.sys.Processes;
+import io.millrace.sys.posix.Fds;
+import io.millrace.sys.posix.Processes;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.DisplayName;

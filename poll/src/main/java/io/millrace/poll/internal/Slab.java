@@ -1,6 +1,6 @@
 package io.millrace.poll.internal;
 
-import io.millrace.sys.Key;
+import io.millrace.sys.KernelKey;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
@@ -66,8 +66,8 @@ public final class Slab<E extends Slab.Entry> {
         if (freeCount > 0) {
             index = free[--freeCount];
         } else {
-            if (used > Key.MAX_INDEX) {
-                throw new IllegalStateException("a poll holds at most " + (Key.MAX_INDEX + 1) + " registrations");
+            if (used > KernelKey.MAX_INDEX) {
+                throw new IllegalStateException("a poll holds at most " + (KernelKey.MAX_INDEX + 1) + " registrations");
             }
             index = used++;
             if (index == slots.length) {
@@ -75,7 +75,7 @@ public final class Slab<E extends Slab.Entry> {
                 generations = Arrays.copyOf(generations, index * 2);
             }
         }
-        long key = Key.of(++generations[index], index);
+        long key = KernelKey.of(++generations[index], index);
         ((Entry) entry).key = key;
         // Release: publishes the key written above. Pairs with the acquire in get().
         SLOT.setRelease(slots, index, entry);
@@ -90,7 +90,7 @@ public final class Slab<E extends Slab.Entry> {
     @SuppressWarnings("ReferenceEquality") // identity is what is meant
     public void remove(E entry) {
         long key = entry.key();
-        int index = Key.index(key);
+        int index = KernelKey.index(key);
         assert slots[index] == entry : "not in this slab";
         // S2: volatile, and before the slot can be given away.
         ((Entry) entry).key = Entry.NO_KEY;
@@ -110,7 +110,7 @@ public final class Slab<E extends Slab.Entry> {
     @SuppressWarnings("unchecked")
     public @Nullable E get(long key) {
         @Nullable Entry[] seen = slots;
-        int index = Key.index(key);
+        int index = KernelKey.index(key);
         if (index >= seen.length) {
             return null;
         }

@@ -1,8 +1,0 @@
-package io.millrace.engine;
-
-/** A thread that is nobody's but a loop's. It stops by a flag: an interrupt means nothing to it, and one that user code leaves behind is cleared before the next code runs. */
-class LoopThread extends Thread {
-    LoopThread(Runnable run, String name) {
-        super(null, run, name, 0, false);
-    }
-}

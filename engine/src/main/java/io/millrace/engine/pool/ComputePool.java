@@ -1,0 +1,476 @@
+package io.millrace.engine.pool;
+
+import io.millrace.engine.Priority;
+import io.millrace.engine.internal.Deadline;
+import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.internal.Nanos;
+import io.millrace.engine.internal.Threads;
+import io.millrace.poll.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Threads for work that would hold up an event loop: what is urgent first, and the result comes back to the loop.
+ *
+ * <pre>{@code
+ * pool.submit(() -> render(page), Priority.HIGH, loop).thenAccept(html -> connection.send(html));
+ * }</pre>
+ *
+ * <p><b>What it guarantees.</b> A task runs once on a thread of the pool, or it is cancelled and never runs. A free thread takes the task of the
+ * highest {@link Priority}; tasks of one priority begin in the order they were submitted. A task that throws, even an {@link Error}, fails
+ * its future and is counted; its thread goes on with the next.
+ *
+ * <p><b>Starvation and ageing.</b> By default the order is strict: while there is urgent work, LOW waits. With {@linkplain Builder#ageing
+ * ageing} by a step of <i>s</i> a waiting task counts one class higher for each <i>s</i> that it has waited, and among tasks that count the
+ * same the one submitted first is next. So the bound is: once a task of level <i>p</i> has waited (4 − <i>p</i>) · <i>s</i>, nothing that was
+ * submitted after it begins before it, be it SYSTEM; a task that must wait longer waits for older ones only.
+ *
+ * <p><b>Cancelling.</b> Cancelling the future of a task that waits, or completing it in another way, takes the task out of the queue. What runs
+ * already is not interrupted: it runs to its end and counts as completed or failed, though its future says cancelled.
+ *
+ * <p><b>Threads.</b> Any thread may call anything, tasks too. No lock is held while a task, a stage that depends on one, or an executor of
+ * yours runs. A stage added without an executor runs on the pool's thread that completed the future, on the canceller's, or on the one that added it.
+ *
+ * <p><b>What it never does.</b> It does not block a submitter: with a bounded queue it refuses. Its threads make no system call while there is
+ * nothing to do.
+ */
+public final class ComputePool implements Executor, AutoCloseable {
+    private final String name;
+    private final int threads;
+    private final int capacity;
+    private final Clock clock;
+    private final ComputeQueue queue;
+
+    private ComputePool(Builder builder) {
+        this.name = builder.name;
+        this.threads = builder.threads;
+        this.capacity = builder.queueCapacity;
+        this.clock = builder.clock;
+        this.queue = new ComputeQueue(clock, builder.stepNanos, capacity);
+    }
+
+    /**
+     * A pool with as many threads as there are processors, an unbounded queue and no ageing.
+     *
+     * @return a running pool, the caller's to close
+     */
+    public static ComputePool open() {
+        return builder().open();
+    }
+
+    /**
+     * For anything else than the defaults.
+     *
+     * @return a builder with the defaults
+     */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    private void start(boolean daemon) {
+        FailureLog.prepare();
+        for (int i = 1; i <= threads; i++) {
+            queue.workerStarts();
+            try {
+                Worker worker = new Worker(name + "-" + i);
+                worker.setDaemon(daemon);
+                worker.start();
+            } catch (Throwable e) { // no memory for one more: do not leave the others behind
+                queue.workerEnds();
+                queue.shutdown();
+                throw Threads.tooFew("compute pool " + name, i - 1, threads, e);
+            }
+        }
+    }
+
+    // ---- Submitting ----
+
+    /**
+     * Runs a task of normal priority.
+     *
+     * @param task what to compute
+     * @param <T> its result
+     * @return gets the result, or what the task threw
+     * @throws RejectedExecutionException if the queue is full or the pool is shut down; then the task does not run
+     */
+    public <T> CompletableFuture<T> submit(Callable<T> task) {
+        return submit(task, Priority.NORMAL);
+    }
+
+    /**
+     * Runs a task.
+     *
+     * @param task what to compute
+     * @param priority its class
+     * @param <T> its result
+     * @return gets the result, or what the task threw, on the thread that ran the task
+     * @throws RejectedExecutionException if the queue is full or the pool is shut down; then the task does not run
+     */
+    public <T> CompletableFuture<T> submit(Callable<T> task, Priority priority) {
+        return enqueue(task, priority, null);
+    }
+
+    /**
+     * Runs a task, and brings the result to a loop or another executor. If that refuses, the future fails, on the pool's thread, with
+     * what it threw.
+     *
+     * @param task what to compute
+     * @param priority its class
+     * @param completeOn where the future is completed, so that the stages that depend on it run there; a cancelled one is completed by
+     *     whoever cancels it
+     * @param <T> its result
+     * @return gets the result, or what the task threw
+     * @throws RejectedExecutionException if the queue is full or the pool is shut down; then the task does not run
+     */
+    public <T> CompletableFuture<T> submit(Callable<T> task, Priority priority, Executor completeOn) {
+        return enqueue(task, priority, Objects.requireNonNull(completeOn, "completeOn"));
+    }
+
+    /**
+     * Runs a task of normal priority.
+     *
+     * @param task what to do
+     * @return gets null, or what the task threw
+     * @throws RejectedExecutionException if the queue is full or the pool is shut down; then the task does not run
+     */
+    public CompletableFuture<Void> submit(Runnable task) {
+        return submit(task, Priority.NORMAL);
+    }
+
+    /**
+     * Runs a task.
+     *
+     * @param task what to do
+     * @param priority its class
+     * @return gets null, or what the task threw, on the thread that ran the task
+     * @throws RejectedExecutionException if the queue is full or the pool is shut down; then the task does not run
+     */
+    public CompletableFuture<Void> submit(Runnable task, Priority priority) {
+        return enqueue(Executors.callable(task, null), priority, null);
+    }
+
+    /**
+     * Runs a task, and brings its end to a loop or another executor: see {@link #submit(Callable, Priority, Executor)}.
+     *
+     * @param task what to do
+     * @param priority its class
+     * @param completeOn where the future is completed
+     * @return gets null, or what the task threw
+     * @throws RejectedExecutionException if the queue is full or the pool is shut down; then the task does not run
+     */
+    public CompletableFuture<Void> submit(Runnable task, Priority priority, Executor completeOn) {
+        return enqueue(Executors.callable(task, null), priority, Objects.requireNonNull(completeOn, "completeOn"));
+    }
+
+    /**
+     * Runs a task of normal priority whose end nobody waits for: if it throws, that is logged.
+     *
+     * @param task what to do
+     * @throws RejectedExecutionException if the queue is full or the pool is shut down; then the task does not run
+     */
+    @Override
+    public void execute(Runnable task) {
+        Objects.requireNonNull(task, "task");
+        var _ = enqueue(
+                () -> {
+                    try {
+                        task.run();
+                    } catch (Throwable e) {
+                        report(task, e);
+                        throw e;
+                    }
+                    return null;
+                },
+                Priority.NORMAL,
+                null);
+    }
+
+    private void report(Runnable task, Throwable failure) {
+        FailureLog.report(
+                "a task of compute pool " + name + ", " + task.getClass().getName() + ",", failure);
+    }
+
+    private <T> CompletableFuture<T> enqueue(Callable<T> work, Priority priority, @Nullable Executor completeOn) {
+        Objects.requireNonNull(work, "task");
+        Objects.requireNonNull(priority, "priority");
+        ComputeTask<T> task = new ComputeTask<>(queue, work, priority, completeOn);
+        return switch (queue.add(task)) {
+            case QUEUED -> task;
+            case FULL ->
+                throw new RejectedExecutionException("the queue of compute pool " + name + " is full with " + capacity
+                        + " tasks; submit less, or give it a larger queueCapacity");
+            case SHUT_DOWN ->
+                throw new RejectedExecutionException("compute pool " + name + " is shut down and takes no more tasks");
+        };
+    }
+
+    // ---- Looking ----
+
+    /**
+     * What it has done and has to do.
+     *
+     * @return numbers of one moment
+     */
+    public ComputePoolMetrics metrics() {
+        return queue.metrics();
+    }
+
+    /**
+     * Whether the calling thread is one of the pool's.
+     *
+     * @return true inside its tasks
+     */
+    public boolean inPool() {
+        return Thread.currentThread() instanceof Worker worker && worker.pool() == this;
+    }
+
+    /**
+     * How many threads it has.
+     *
+     * @return at least 1
+     */
+    public int threads() {
+        return threads;
+    }
+
+    // ---- Ending ----
+
+    /** Takes no more tasks; those that wait still run. Does not wait for them. Idempotent. */
+    public void shutdown() {
+        queue.shutdown();
+    }
+
+    /**
+     * Takes no more tasks and cancels those that wait. Those that run are neither interrupted nor waited for. Idempotent.
+     *
+     * @return how many tasks were cancelled by this call
+     */
+    public int shutdownNow() {
+        queue.shutdown();
+        List<ComputeTask<?>> waiting = queue.waiting();
+        int cancelled = 0;
+        for (ComputeTask<?> task : waiting) {
+            // Somebody else may be faster: a worker, or another canceller.
+            if (task.cancel(false)) {
+                cancelled++;
+            }
+        }
+        return cancelled;
+    }
+
+    /**
+     * Whether {@link #shutdown} was called.
+     *
+     * @return true from then on
+     */
+    public boolean isShutdown() {
+        return queue.isShutdown();
+    }
+
+    /**
+     * Whether it has ended: shut down, and no task runs any more.
+     *
+     * @return true from then on
+     */
+    public boolean isTerminated() {
+        return queue.hasEnded();
+    }
+
+    /**
+     * Waits until it has ended. A task must not wait for the end of its own pool.
+     *
+     * @param atMost how long
+     * @return false if the time is over and it has not ended
+     * @throws InterruptedException if interrupted
+     */
+    public boolean awaitTermination(Duration atMost) throws InterruptedException {
+        return queue.awaitEnd(Nanos.of(atMost));
+    }
+
+    /**
+     * Shuts down and waits until every task that was submitted has run, or until the deadline. What is left then still runs: {@link #shutdownNow} cancels what waits. Called from one
+     * of the pool's threads it does not wait. An interrupt does not cut it short: it is kept for the caller.
+     *
+     * @param atMost how long to wait
+     * @return empty if it has ended; else what is left, for a person to read
+     */
+    public List<String> shutdown(Duration atMost) {
+        shutdown();
+        // A task of the pool must not wait for itself.
+        if (inPool() ? isTerminated() : Deadline.after(clock, atMost).await(queue.end())) {
+            return List.of();
+        }
+        ComputePoolMetrics now = metrics();
+        return List.of("compute pool " + name + " runs " + now.active() + " tasks, and " + now.depth() + " wait");
+    }
+
+    /**
+     * As {@link #shutdown(Duration)} with ten seconds; what is left then is logged, and still runs. Idempotent.
+     */
+    @Override
+    public void close() {
+        List<String> left = shutdown(Deadline.OF_CLOSE);
+        if (!left.isEmpty() && !inPool()) {
+            FailureLog.warn("closed " + name + ", which has not ended in time: " + String.join("; ", left));
+        }
+    }
+
+    @Override
+    public String toString() {
+        ComputePoolMetrics now = metrics();
+        StringBuilder line = new StringBuilder("compute pool ").append(name);
+        line.append(", ").append(now.active()).append(" of ").append(threads).append(" threads active, ");
+        line.append(now.depth());
+        if (capacity != Integer.MAX_VALUE) {
+            line.append(" of ").append(capacity);
+        }
+        line.append(" queued");
+        now.depths().forEach((priority, depth) -> {
+            if (depth > 0) {
+                line.append(' ').append(priority).append('=').append(depth);
+            }
+        });
+        line.append(", ").append(now.submitted()).append(" submitted, ");
+        line.append(now.completed()).append(" completed, ");
+        line.append(now.failed()).append(" failed, ");
+        line.append(now.cancelled()).append(" cancelled, ");
+        line.append(now.rejected()).append(" rejected, ");
+        line.append(now.executionTime().toMillis()).append(" ms of work");
+        return line.append(isTerminated() ? ", ended" : isShutdown() ? ", shut down" : "")
+                .toString();
+    }
+
+    private final class Worker extends Thread {
+        Worker(String name) {
+            super(name);
+        }
+
+        ComputePool pool() {
+            return ComputePool.this;
+        }
+
+        @Override
+        public void run() {
+            try {
+                for (ComputeTask<?> task = queue.take(); task != null; task = queue.take()) {
+                    runOne(task);
+                    // An interrupt that a task left behind is not for the next one.
+                    Thread.interrupted();
+                }
+            } finally {
+                queue.workerEnds();
+            }
+        }
+
+        private void runOne(ComputeTask<?> task) {
+            try {
+                task.run(clock);
+            } catch (Throwable e) { // not the task's: a stage so deep that completing it overflowed the stack
+                FailureLog.report("completing a task of compute pool " + name, e);
+            }
+        }
+    }
+
+    /** What a pool is to be like. Used by one thread; may open several pools. */
+    public static final class Builder {
+        private int threads = Runtime.getRuntime().availableProcessors();
+        private String name = "compute";
+        private boolean daemon;
+        private long stepNanos;
+        private int queueCapacity = Integer.MAX_VALUE;
+        private Clock clock = Clock.system();
+
+        private Builder() {}
+
+        /**
+         * How many threads it has, all of its life. By default one for each processor.
+         *
+         * @param count at least 1
+         * @return this
+         */
+        public Builder threads(int count) {
+            if (count < 1) {
+                throw new IllegalArgumentException("a compute pool needs at least 1 thread, not " + count);
+            }
+            this.threads = count;
+            return this;
+        }
+
+        /**
+         * What it is called in thread names, messages and {@code toString}. By default "compute".
+         *
+         * @param newName any
+         * @return this
+         */
+        public Builder name(String newName) {
+            this.name = Objects.requireNonNull(newName, "name");
+            return this;
+        }
+
+        /**
+         * Whether its threads let the JVM end without them. By default they do not: the pool must be closed.
+         *
+         * @param whether true for daemon threads
+         * @return this
+         */
+        public Builder daemon(boolean whether) {
+            this.daemon = whether;
+            return this;
+        }
+
+        /**
+         * Lets tasks that wait move up, so that LOW work never starves: see {@link ComputePool} for the bound. By default they do not.
+         *
+         * @param step after which a waiting task counts one class higher; positive
+         * @return this
+         */
+        public Builder ageing(Duration step) {
+            this.stepNanos = Nanos.positive(step, "the step of ageing");
+            return this;
+        }
+
+        /**
+         * How many tasks may wait; one more is refused. By default there is no bound.
+         *
+         * @param tasks at least 1
+         * @return this
+         */
+        public Builder queueCapacity(int tasks) {
+            if (tasks < 1) {
+                throw new IllegalArgumentException(
+                        "the queue of a compute pool must hold at least 1 task, not " + tasks);
+            }
+            this.queueCapacity = tasks;
+            return this;
+        }
+
+        /**
+         * What ageing and execution time are measured by. By default the system's clock.
+         *
+         * @param newClock any
+         * @return this
+         */
+        public Builder clock(Clock newClock) {
+            this.clock = Objects.requireNonNull(newClock, "clock");
+            return this;
+        }
+
+        /**
+         * Opens a pool: starts its threads.
+         *
+         * @return a running pool, the caller's to close
+         */
+        public ComputePool open() {
+            ComputePool pool = new ComputePool(this);
+            pool.start(daemon);
+            return pool;
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package io.millrace.engine.pool;
+
+import io.millrace.engine.Priority;
+import io.millrace.poll.Clock;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One task of a {@link ComputePool}: the work, its place in the {@link ComputeQueue}, and the future that its submitter holds.
+ *
+ * <p>Whoever completes the future from outside (cancel, a timeout) takes the task out of the queue first: nobody could see what it computes.
+ * If it has begun, it runs to its end, and its result goes nowhere.
+ */
+final class ComputeTask<T> extends CompletableFuture<T> {
+    private final ComputeQueue queue;
+    final Priority priority;
+    private final @Nullable Executor completeOn;
+    /** Null as soon as it ran or never will, so that a future kept for long does not keep the work. */
+    private @Nullable Callable<? extends T> work;
+
+    // Guarded by the queue's lock.
+    boolean queued;
+    long sequence;
+    long sinceNanos;
+
+    @Nullable
+    ComputeTask<?> before;
+
+    @Nullable
+    ComputeTask<?> behind;
+
+    ComputeTask(ComputeQueue queue, Callable<? extends T> work, Priority priority, @Nullable Executor completeOn) {
+        this.queue = queue;
+        this.work = work;
+        this.priority = priority;
+        this.completeOn = completeOn;
+    }
+
+    /** Runs it; by the worker that took it. */
+    void run(Clock clock) {
+        Callable<? extends T> call = work;
+        work = null;
+        T value = null;
+        Throwable failure = null;
+        long start = clock.nanoTime();
+        try {
+            value = call == null ? null : call.call();
+        } catch (Throwable e) { // Errors too: the worker lives on
+            failure = e;
+        }
+        // Counted first: who sees the future done finds it in the metrics.
+        queue.finished(failure == null, clock.nanoTime() - start);
+        settle(value, failure);
+    }
+
+    private void settle(@Nullable T value, @Nullable Throwable failure) {
+        if (completeOn == null) {
+            settleHere(value, failure);
+            return;
+        }
+        try {
+            completeOn.execute(() -> settleHere(value, failure));
+        } catch (Throwable refused) {
+            // As for a stage of thenApplyAsync whose executor refuses: the future must not stay open for ever.
+            if (failure != null && !failure.equals(refused)) {
+                failure.addSuppressed(refused);
+            }
+            settleHere(null, failure == null ? refused : failure);
+        }
+    }
+
+    private void settleHere(@Nullable T value, @Nullable Throwable failure) {
+        if (failure == null) {
+            super.complete(value);
+        } else {
+            super.completeExceptionally(failure);
+        }
+    }
+
+    private void withdraw() {
+        if (queue.withdraw(this)) {
+            work = null;
+        }
+    }
+
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+        withdraw();
+        return super.cancel(mayInterruptIfRunning);
+    }
+
+    @Override
+    public boolean complete(T value) {
+        withdraw();
+        return super.complete(value);
+    }
+
+    @Override
+    public boolean completeExceptionally(Throwable failure) {
+        withdraw();
+        return super.completeExceptionally(failure);
+    }
+}

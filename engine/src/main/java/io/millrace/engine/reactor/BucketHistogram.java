@@ -1,0 +1,77 @@
+package io.millrace.engine.reactor;
+
+import io.millrace.engine.Histogram;
+import java.util.Arrays;
+
+/** A histogram of values up to {@code Long.MAX_VALUE} in buckets of a logarithmic scale, each divided into eight. */
+final class BucketHistogram implements Histogram {
+    private static final int SUB_BITS = 3;
+    static final int BUCKETS = (Long.SIZE - SUB_BITS) << SUB_BITS;
+
+    private final long[] counts;
+    private final long count;
+    private final long max;
+
+    BucketHistogram(long[] counts, long max) {
+        this.counts = counts;
+        this.count = Arrays.stream(counts).sum();
+        this.max = max;
+    }
+
+    /** The bucket of a value that is not negative. */
+    static int bucket(long value) {
+        int shift = Math.max(0, Long.SIZE - SUB_BITS - 1 - Long.numberOfLeadingZeros(value));
+        return (shift << SUB_BITS) + (int) (value >>> shift);
+    }
+
+    /** The largest value of a bucket. */
+    static long upperBound(int bucket) {
+        if (bucket < 2 << SUB_BITS) {
+            return bucket;
+        }
+        int shift = (bucket >>> SUB_BITS) - 1;
+        long mantissa = (bucket & ((1 << SUB_BITS) - 1)) + (1L << SUB_BITS);
+        return ((mantissa + 1) << shift) - 1;
+    }
+
+    @Override
+    public long count() {
+        return count;
+    }
+
+    @Override
+    public long maxNanos() {
+        return max;
+    }
+
+    @Override
+    public long percentileNanos(double percent) {
+        if (!(percent >= 0 && percent <= 100)) {
+            throw new IllegalArgumentException("a percentile is from 0 to 100, not " + percent);
+        }
+        long wanted = Math.max(1, (long) Math.ceil(count * percent / 100));
+        long seen = 0;
+        for (int i = 0; i < counts.length; i++) {
+            seen += counts[i];
+            if (seen >= wanted) {
+                return Math.min(max, upperBound(i));
+            }
+        }
+        return max;
+    }
+
+    /** Both together. */
+    BucketHistogram plus(BucketHistogram other) {
+        long[] sum = counts.clone();
+        for (int i = 0; i < sum.length; i++) {
+            sum[i] += other.counts[i];
+        }
+        return new BucketHistogram(sum, Math.max(max, other.max));
+    }
+
+    @Override
+    public String toString() {
+        return count + " values, p50 " + percentileNanos(50) + " ns, p99 " + percentileNanos(99) + " ns, max " + max
+                + " ns";
+    }
+}

@@ -1,0 +1,21 @@
+package io.millrace.engine.reactor;
+
+/** What a reactor does when it runs nobody's code but its own, for reports: so that a report never has to say that it does not know. */
+enum EngineStep {
+    POLL("asking the kernel for events"),
+    EVENTS("taking in events"),
+    ALARMS("taking in and expiring alarms"),
+    DELIVERY("delivering what is ready"),
+    END_OF_TURN("ending its turn");
+
+    private final String text;
+
+    EngineStep(String text) {
+        this.text = text;
+    }
+
+    @Override
+    public String toString() {
+        return "the engine's own step: " + text;
+    }
+}

@@ -1,0 +1,115 @@
+package io.millrace.engine.reactor;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * What a reactor counts. Its thread writes, plainly as far as it is concerned; others read. The writes are opaque: a reader sees each number
+ * whole and not for ever old, and the numbers are not of one moment.
+ */
+public final class ReactorMetrics {
+    private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);
+
+    private static final int TURNS = 0;
+    private static final int EVENTS = 1;
+    private static final int ITEMS = 2;
+    private static final int ALARMS = 3;
+    private static final int FAILURES = 4;
+    private static final int LIVE_ALARMS = 5;
+    private static final int LAG_MAX = 6;
+    private static final int TURN_MAX = 7;
+
+    private final long[] numbers = new long[8];
+    /** Of handlers that other threads call. */
+    private final LongAdder failuresElsewhere = new LongAdder();
+
+    private final long[] lag = new long[BucketHistogram.BUCKETS];
+    private final long[] turnTime = new long[BucketHistogram.BUCKETS];
+
+    private static void add(long[] to, int index, long by) {
+        ELEMENT.setOpaque(to, index, to[index] + by);
+    }
+
+    private void max(int index, long value) {
+        if (value > numbers[index]) {
+            ELEMENT.setOpaque(numbers, index, value);
+        }
+    }
+
+    private long get(int index) {
+        return (long) ELEMENT.getOpaque(numbers, index);
+    }
+
+    // ---- The reactor's thread ----
+
+    void event() {
+        add(numbers, EVENTS, 1);
+    }
+
+    void alarmDue(long lateNanos) {
+        add(numbers, ALARMS, 1);
+        long late = Math.max(0, lateNanos);
+        add(lag, BucketHistogram.bucket(late), 1);
+        max(LAG_MAX, late);
+    }
+
+    void failure() {
+        add(numbers, FAILURES, 1);
+    }
+
+    void turn(int items, long nanos, int liveAlarms) {
+        add(numbers, TURNS, 1);
+        add(numbers, ITEMS, items);
+        ELEMENT.setOpaque(numbers, LIVE_ALARMS, liveAlarms);
+        long took = Math.max(0, nanos);
+        add(turnTime, BucketHistogram.bucket(took), 1);
+        max(TURN_MAX, took);
+    }
+
+    // ---- Any thread ----
+
+    long turns() {
+        return get(TURNS);
+    }
+
+    long events() {
+        return get(EVENTS);
+    }
+
+    long items() {
+        return get(ITEMS);
+    }
+
+    long alarms() {
+        return get(ALARMS);
+    }
+
+    public void failureElsewhere() {
+        failuresElsewhere.increment();
+    }
+
+    long failures() {
+        return get(FAILURES) + failuresElsewhere.sum();
+    }
+
+    long liveAlarms() {
+        return get(LIVE_ALARMS);
+    }
+
+    BucketHistogram lag() {
+        return snapshot(lag, LAG_MAX);
+    }
+
+    BucketHistogram turnTime() {
+        return snapshot(turnTime, TURN_MAX);
+    }
+
+    private BucketHistogram snapshot(long[] counts, int max) {
+        long[] copy = new long[counts.length];
+        for (int i = 0; i < copy.length; i++) {
+            copy[i] = (long) ELEMENT.getOpaque(counts, i);
+        }
+        return new BucketHistogram(copy, get(max));
+    }
+}

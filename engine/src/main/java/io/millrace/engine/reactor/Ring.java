@@ -1,0 +1,52 @@
+package io.millrace.engine.reactor;
+
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** A queue of what is to be run, in an array that grows. One thread. */
+final class Ring {
+    private @Nullable Runnable[] items = new Runnable[64];
+    private int head;
+    private int size;
+
+    void add(Runnable item) {
+        if (size == items.length) {
+            grow();
+        }
+        items[(head + size) & (items.length - 1)] = item;
+        size++;
+    }
+
+    /** The first one; there must be one. */
+    Runnable take() {
+        Runnable item = Objects.requireNonNull(items[head]);
+        items[head] = null;
+        head = (head + 1) & (items.length - 1);
+        size--;
+        return item;
+    }
+
+    /** Has the first so many items loaded into the cache, as far as they are {@link Prefetchable}; there must be as many. */
+    int touch(int count) {
+        int sum = 0;
+        for (int i = 0; i < count; i++) {
+            if (items[(head + i) & (items.length - 1)] instanceof Prefetchable item) {
+                sum += item.touch();
+            }
+        }
+        return sum;
+    }
+
+    int size() {
+        return size;
+    }
+
+    private void grow() {
+        @Nullable Runnable[] larger = new Runnable[items.length * 2];
+        int tail = items.length - head;
+        System.arraycopy(items, head, larger, 0, tail);
+        System.arraycopy(items, 0, larger, tail, head);
+        items = larger;
+        head = 0;
+    }
+}

@@ -1,0 +1,108 @@
+package io.millrace.engine.transport;
+
+import io.millrace.net.Io;
+import io.millrace.sys.call.BufferAddress;
+import io.millrace.sys.call.CallState;
+import io.millrace.sys.call.Errno;
+import io.millrace.sys.call.ErrnoException;
+import io.millrace.sys.posix.Sockets;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the connections of a loop are read into and what they gather their output in, one after the other; and the system calls between the two and their sockets.
+ *
+ * <p>These are the calls of {@link io.millrace.net.ByteStream#tryRead} and {@code tryWrite} without what a stream owes its other users: nobody but the loop closes a socket
+ * that the loop was given, so there is no use to count; and the loop keeps its buffers, whose addresses are known. Results are those of {@link Io}.
+ *
+ * <p>One thread at a time.
+ */
+final class LoopBuffer {
+    private static final int EAGAIN = -Errno.EAGAIN.code();
+    private static final int EINTR = -Errno.EINTR.code();
+
+    /** Where it begins. The kernel's pieces begin at pages, too; memory 16 bytes behind or before one is copied at a third of the speed: see decision 15. */
+    private static final int PAGE = 4096;
+
+    /** How much a callback can send in small pieces before the first of them goes out. As much as the default high-water mark: more would have to wait anyway. */
+    private static final int OUTPUT = 64 * 1024;
+
+    private final CallState state = CallState.forLoop();
+    private ByteBuffer buffer = ByteBuffer.allocateDirect(0);
+    private long address;
+
+    /** Made at the first use: most reactors serve no connections. */
+    private @Nullable ByteBuffer output;
+
+    private long outputAddress;
+
+    /** Where one connection at a time gathers what it sends in a callback. Empty between callbacks. */
+    ByteBuffer output() {
+        ByteBuffer present = output;
+        return present == null ? makeOutput() : present;
+    }
+
+    private ByteBuffer makeOutput() {
+        ByteBuffer made =
+                ByteBuffer.allocateDirect(OUTPUT + PAGE).alignedSlice(PAGE).slice(0, OUTPUT);
+        outputAddress = BufferAddress.ofOwn(made);
+        output = made;
+        return made;
+    }
+
+    /** The buffer, empty, with this much room. */
+    ByteBuffer cleared(int size) {
+        if (buffer.capacity() < size) {
+            buffer = ByteBuffer.allocateDirect(size + 2 * PAGE)
+                    .alignedSlice(PAGE)
+                    .slice(0, size);
+            address = BufferAddress.ofOwn(buffer);
+        }
+        return buffer.clear().limit(size);
+    }
+
+    /** Whether this is one of the two buffers, and not a view of one. */
+    @SuppressWarnings("ReferenceEquality") // identity is what is meant
+    boolean owns(ByteBuffer other) {
+        return other == output || other == buffer;
+    }
+
+    /** Reads into the buffer, from its position to its limit. */
+    int receive(int fd) throws IOException {
+        ByteBuffer into = buffer;
+        int position = into.position();
+        long got;
+        do {
+            got = Sockets.receive(state, fd, address + position, into.limit() - position);
+        } while (got == EINTR);
+        if (got > 0) {
+            into.position(position + (int) got);
+            return (int) got;
+        }
+        return got == 0 ? Io.EOF : wouldBlock("recv", fd, got);
+    }
+
+    /** Writes one of the two buffers, from its position to its limit. */
+    @SuppressWarnings("ReferenceEquality") // identity is what is meant
+    int send(int fd, ByteBuffer from) throws IOException {
+        long begin = from == output ? outputAddress : address;
+        int position = from.position();
+        long sent;
+        do {
+            sent = Sockets.send(state, fd, begin + position, from.limit() - position);
+        } while (sent == EINTR);
+        if (sent >= 0) {
+            from.position(position + (int) sent);
+            return (int) sent;
+        }
+        return wouldBlock("send", fd, sent);
+    }
+
+    private static int wouldBlock(String call, int fd, long result) throws ErrnoException {
+        if (result != EAGAIN) {
+            throw new ErrnoException(call, fd, (int) -result);
+        }
+        return Io.WOULD_BLOCK;
+    }
+}

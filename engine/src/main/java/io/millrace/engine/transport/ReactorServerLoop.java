@@ -1,0 +1,105 @@
+package io.millrace.engine.transport;
+
+import io.millrace.engine.AlarmCallback;
+import io.millrace.engine.AlarmKey;
+import io.millrace.engine.Priority;
+import io.millrace.engine.reactor.Alarm;
+import io.millrace.engine.reactor.Reactor;
+import io.millrace.net.ByteStream;
+import io.millrace.net.Net;
+import io.millrace.net.TcpListener;
+import io.millrace.net.TcpStream;
+import io.millrace.poll.Clock;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.function.Consumer;
+
+/** A reactor as servers see it. */
+public final class ReactorServerLoop implements ServerLoop {
+    final Reactor reactor;
+    private final Clock clock;
+    private final Net net;
+    final LoopBuffer buffer = new LoopBuffer();
+
+    public ReactorServerLoop(Reactor reactor, Clock clock) {
+        this.reactor = reactor;
+        this.clock = clock;
+        this.net = Net.of(reactor.poll);
+    }
+
+    @Override
+    public Net net() {
+        return net;
+    }
+
+    @Override
+    public String backend() {
+        return reactor.poll.backend();
+    }
+
+    @Override
+    public boolean inLoop() {
+        return reactor.inLoop();
+    }
+
+    @Override
+    public long now() {
+        return reactor.inLoop() ? reactor.now() : clock.nanoTime();
+    }
+
+    @Override
+    public long nanoTime() {
+        return clock.nanoTime();
+    }
+
+    @Override
+    public ByteBuffer output() {
+        return buffer.output();
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        reactor.execute(task);
+    }
+
+    @Override
+    public AlarmKey schedule(long delayNanos, AlarmCallback callback) {
+        Alarm alarm = new Alarm(reactor, clock.nanoTime() + delayNanos, 0, 0, callback, Priority.NORMAL);
+        reactor.schedule(alarm);
+        return alarm;
+    }
+
+    @Override
+    public void cancel(AlarmKey key) {
+        reactor.cancel((Alarm) key);
+    }
+
+    @Override
+    public void atEndOfTurn(Runnable what) {
+        reactor.atEndOfTurn(what);
+    }
+
+    @Override
+    public boolean sharesBuffer() {
+        return true;
+    }
+
+    @Override
+    public StreamTransport attach(ByteStream stream, TransportHandler handler, int bufferSize) {
+        SocketTransport carrier = new SocketTransport(this, stream, handler, bufferSize);
+        carrier.register();
+        return carrier;
+    }
+
+    @Override
+    public Acceptor accept(TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed) {
+        SocketAcceptor accepting = new SocketAcceptor(this, listener, accepted, failed);
+        accepting.begin();
+        return accepting;
+    }
+
+    @Override
+    public String toString() {
+        return reactor.toString();
+    }
+}

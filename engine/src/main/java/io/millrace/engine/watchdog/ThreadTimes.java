@@ -1,0 +1,66 @@
+package io.millrace.engine.watchdog;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How long a thread has run and has waited to be run, as the kernel counts it, and whether it could run now. Linux only: elsewhere there is none of it.
+ *
+ * @param runNanos on a processor
+ * @param waitNanos ready, and no processor let it run; counted when it runs again
+ * @param runnable whether it runs, or waits for a processor
+ */
+public record ThreadTimes(long runNanos, long waitNanos, boolean runnable) {
+    private static final Path THREADS = Path.of("/proc/self/task");
+    private static final Path THIS_THREAD = Path.of("/proc/thread-self");
+
+    /** The kernel's number of the calling thread; negative if it does not tell. */
+    public static long currentThread() {
+        if (Thread.currentThread().isVirtual()) {
+            return -1;
+        }
+        try {
+            return Long.parseLong(
+                    Files.readSymbolicLink(THIS_THREAD).getFileName().toString());
+        } catch (IOException | RuntimeException e) {
+            return -1;
+        }
+    }
+
+    /** Of a thread of this process; null if the kernel does not tell. */
+    static @Nullable ThreadTimes of(long thread) {
+        if (thread < 0) {
+            return null;
+        }
+        Path files = THREADS.resolve(Long.toString(thread));
+        try {
+            String[] times = Files.readString(files.resolve("schedstat"), StandardCharsets.US_ASCII)
+                    .trim()
+                    .split(" ", -1);
+            String stat = Files.readString(files.resolve("stat"), StandardCharsets.ISO_8859_1);
+            // "17 (any name) R 1 …": the name may have spaces and parentheses.
+            char state = stat.charAt(stat.lastIndexOf(')') + 2);
+            return new ThreadTimes(Long.parseLong(times[0]), Long.parseLong(times[1]), state == 'R');
+        } catch (IOException | RuntimeException e) {
+            return null;
+        }
+    }
+
+    /**
+     * How much of a span of time the thread was ready and not let run.
+     *
+     * <p>What the kernel has counted as waiting is certain. If the thread is runnable now, what was neither running nor counted is taken for a wait that has not ended: it could have slept before, but it is
+     * better to report a little late than to blame a handler for a busy machine. If it is not runnable it sleeps, which is the handler's own doing.
+     */
+    static long notLetRun(@Nullable ThreadTimes before, @Nullable ThreadTimes now, long spanNanos) {
+        if (before == null || now == null) {
+            return 0;
+        }
+        long ran = now.runNanos - before.runNanos;
+        long waited = now.waitNanos - before.waitNanos;
+        return Math.clamp(now.runnable ? spanNanos - ran : waited, 0, spanNanos);
+    }
+}

@@ -1,0 +1,163 @@
+package io.millrace.engine.watchdog;
+
+import io.millrace.engine.BlockedLoop;
+import io.millrace.engine.internal.FailureLog;
+import io.millrace.poll.Clock;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at the reactors now and then, and tells four things apart (mr-1): one item that holds its thread, which is the handler's fault and is reported with its stack; a turn of many items; a thread that is ready and not
+ * let run; and a process that stood still as a whole, which shows in that the watchdog itself wakes late. {@link LoopDiagnosis} has the rule, {@link WatchdogLog} says what is logged and how often.
+ *
+ * <p>A reactor has a {@link Heartbeat}: odd while it works, even while it sleeps or spins, another number each turn; and it counts its items.
+ *
+ * <p><b>Idle is silent.</b> When no beat has changed for a whole period and all are even, it parks without a timeout, until a reactor that wakes from a
+ * sleep calls it back: see {@link WatchdogSleep}.
+ */
+public final class Watchdog {
+    private final List<? extends Watched> reactors;
+    private final Clock clock;
+    /** Whether time passes by itself; a clock that tests move says nothing about what the kernel did meanwhile. */
+    private final boolean realTime;
+
+    private final long limitNanos;
+    private final long periodNanos;
+    private final @Nullable Consumer<BlockedLoop> report;
+    private final WatchdogLog log;
+    private final LoopDiagnosis[] suspects;
+    private final Thread thread;
+
+    private final WatchdogSleep vigil;
+    private volatile boolean stopped;
+    private @Nullable Runnable unsubscribe;
+
+    /**
+     * A watchdog.
+     *
+     * @param report gets each item that blocks; null if they are to be logged
+     */
+    public Watchdog(
+            String name,
+            List<? extends Watched> reactors,
+            Clock clock,
+            long limitNanos,
+            @Nullable Consumer<BlockedLoop> report) {
+        this.reactors = reactors;
+        this.clock = clock;
+        this.realTime = clock.equals(Clock.system());
+        this.limitNanos = limitNanos;
+        this.periodNanos = Math.max(1_000_000, limitNanos / 2);
+        this.report = report;
+        this.log = new WatchdogLog(name);
+        this.suspects =
+                reactors.stream().map(reactor -> new LoopDiagnosis(limitNanos)).toArray(LoopDiagnosis[]::new);
+        this.thread = Thread.ofPlatform().daemon(true).name(name + "-watchdog").unstarted(this::watch);
+        this.vigil = new WatchdogSleep(
+                reactors.stream().map(Watched::pulse).toArray(Heartbeat[]::new), () -> LockSupport.unpark(thread));
+        reactors.forEach(reactor -> reactor.pulse().watchedBy(vigil));
+    }
+
+    public void start() {
+        unsubscribe = clock.subscribe(() -> LockSupport.unpark(thread));
+        thread.start();
+    }
+
+    public void stop() {
+        stopped = true;
+        if (unsubscribe != null) {
+            unsubscribe.run();
+        }
+        LockSupport.unpark(thread);
+    }
+
+    private void watch() {
+        long[] last = new long[suspects.length];
+        long pausedNanos = 0;
+        while (!stopped) {
+            boolean active = true;
+            try {
+                active = look(last, pausedNanos);
+                if (log.isSummaryDue(clock.nanoTime())) {
+                    reactors.forEach(reactor -> log.longestItem(reactor.stopTiming()));
+                    log.summarise(clock.nanoTime());
+                }
+            } catch (Throwable e) {
+                FailureLog.report("the watchdog", e);
+            }
+            pausedNanos = 0;
+            Thread.interrupted(); // left behind by whoever was told: no thread that is interrupted can park
+            if (!active) {
+                if (vigil.suspend() && !stopped) {
+                    LockSupport.park(this);
+                }
+                vigil.resume();
+            } else {
+                long began = System.nanoTime();
+                LockSupport.parkNanos(this, periodNanos);
+                pausedNanos = realTime ? late(System.nanoTime() - began) : 0;
+            }
+        }
+    }
+
+    /** How long the process stood still: what the watchdog slept for longer than it wanted to. */
+    private long late(long sleptNanos) {
+        long late = sleptNanos - periodNanos;
+        if (late >= limitNanos) {
+            log.paused(late);
+        }
+        return Math.max(0, late);
+    }
+
+    /** Reports what is to be reported; false if nothing has moved since the last look and all sleep. */
+    private boolean look(long[] last, long pausedNanos) {
+        boolean active = false;
+        for (int i = 0; i < last.length; i++) {
+            Watched reactor = reactors.get(i);
+            long beat = reactor.pulse().beat();
+            active |= beat != last[i] || (beat & 1) != 0;
+            last[i] = beat;
+            if ((beat & 1) == 0) {
+                suspects[i].sleeps();
+            } else {
+                look(reactor, suspects[i], beat, pausedNanos);
+            }
+        }
+        return active;
+    }
+
+    private void look(Watched reactor, LoopDiagnosis suspect, long beat, long pausedNanos) {
+        long item = reactor.items();
+        ThreadTimes times = realTime ? ThreadTimes.of(reactor.systemThread()) : null;
+        long now = clock.nanoTime();
+        long since = realTime ? now : reactor.pulse().turnBegan();
+        switch (suspect.works(beat, item, since, now, times, pausedNanos)) {
+            case BLOCKED -> {
+                BlockedLoop blocked = reactor.describeTurn(suspect.itemNanos());
+                if (reactor.items() == item && reactor.pulse().beat() == beat) {
+                    tell(blocked, now);
+                }
+            }
+            case BUSY -> {
+                log.busy(suspect.turnNanos());
+                reactor.startTiming();
+            }
+            case STARVED -> log.starved(suspect.starvedNanos());
+            case FINE -> {}
+        }
+    }
+
+    private void tell(BlockedLoop blocked, long now) {
+        if (report == null) {
+            log.blocked(blocked, now);
+            return;
+        }
+        try {
+            report.accept(blocked);
+        } catch (Throwable e) {
+            FailureLog.report("the watchdog's callback", e);
+        }
+    }
+}

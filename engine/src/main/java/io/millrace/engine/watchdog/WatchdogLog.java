@@ -1,0 +1,159 @@
+package io.millrace.engine.watchdog;
+
+import io.millrace.engine.BlockedLoop;
+import java.lang.System.Logger.Level;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the watchdog logs, to {@code io.millrace.watchdog}, and how often: the first time that something blocks at a place, at once and with its stack; then, at most once a minute, how often it happened again. Turns of many items, threads that were
+ * not let run and pauses are not the handlers' fault: one line a minute with counts.
+ *
+ * <p>The watchdog's thread only.
+ */
+final class WatchdogLog {
+    private static final long MINUTE_NANOS = 60_000_000_000L;
+    /** Before the first line: for what else happens together, and until items have been timed. */
+    private static final long SECOND_NANOS = 1_000_000_000L;
+    /** How many places are remembered; the oldest goes first. */
+    private static final int PLACES = 64;
+
+    /** Where it goes; a test has its own. */
+    interface Sink {
+        void log(Level level, String message);
+    }
+
+    private final String name;
+    private final Sink sink;
+    private final Map<String, Place> places = new LinkedHashMap<>();
+
+    private final Tally busy = new Tally();
+    private final Tally starved = new Tally();
+    private final Tally paused = new Tally();
+    private @Nullable TimedItem longestItem;
+    /** When the counts were told last, and when the first of the present ones came. */
+    private long toldAt;
+
+    private long firstAt;
+    private boolean hasTold;
+    private boolean hasFirst;
+
+    WatchdogLog(String name) {
+        this(name, System.getLogger("io.millrace.watchdog")::log);
+    }
+
+    WatchdogLog(String name, Sink sink) {
+        this.name = name;
+        this.sink = sink;
+    }
+
+    /** How often something happened, and the worst of it. */
+    private static final class Tally {
+        private long count;
+        private long longestNanos;
+
+        void add(long nanos) {
+            count++;
+            longestNanos = Math.max(longestNanos, nanos);
+        }
+
+        void clear() {
+            count = 0;
+            longestNanos = 0;
+        }
+
+        String text(String what) {
+            return count == 0 ? "" : "; " + what + " " + count + " × (at most " + longestNanos / 1_000_000 + " ms)";
+        }
+    }
+
+    private static final class Place {
+        private long toldAt;
+        private final Tally since = new Tally();
+    }
+
+    void blocked(BlockedLoop turn, long now) {
+        String where = place(turn);
+        Place known = places.get(where);
+        if (known == null) {
+            if (places.size() == PLACES) {
+                places.remove(places.keySet().iterator().next());
+            }
+            known = new Place();
+            known.toldAt = now;
+            places.put(where, known);
+            sink.log(Level.WARNING, turn.toString());
+            return;
+        }
+        known.since.add(turn.lasts().toNanos());
+        if (now - known.toldAt >= MINUTE_NANOS) {
+            sink.log(
+                    Level.WARNING,
+                    name + " was blocked again at " + where + known.since.text("since the last report")
+                            + "; the last time by " + turn.handler());
+            known.toldAt = now;
+            known.since.clear();
+        }
+    }
+
+    /** Where it blocks: the first frame that is not the JDK's. */
+    private static String place(BlockedLoop turn) {
+        for (StackTraceElement frame : turn.stack()) {
+            String module = frame.getModuleName();
+            if (module == null || !(module.startsWith("java.") || module.startsWith("jdk."))) {
+                return frame.getClassName() + "." + frame.getMethodName() + ":" + frame.getLineNumber();
+            }
+        }
+        return turn.handler();
+    }
+
+    void busy(long nanos) {
+        busy.add(nanos);
+    }
+
+    void longestItem(@Nullable TimedItem item) {
+        TimedItem longest = longestItem;
+        if (item != null && (longest == null || item.nanos() > longest.nanos())) {
+            longestItem = item;
+        }
+    }
+
+    void starved(long nanos) {
+        starved.add(nanos);
+    }
+
+    void paused(long nanos) {
+        paused.add(nanos);
+    }
+
+    /** At each look: whether there is something to tell, and the last time was a minute ago. */
+    boolean isSummaryDue(long now) {
+        if (busy.count + starved.count + paused.count == 0) {
+            return false;
+        }
+        if (!hasFirst) {
+            hasFirst = true;
+            firstAt = now;
+        }
+        return now - firstAt >= SECOND_NANOS && (!hasTold || now - toldAt >= MINUTE_NANOS);
+    }
+
+    /** Tells the counts, and begins anew. */
+    void summarise(long now) {
+        hasTold = true;
+        hasFirst = false;
+        toldAt = now;
+        TimedItem item = longestItem;
+        String longest = item == null ? "" : ", of which the longest timed was " + item;
+        sink.log(
+                Level.INFO,
+                name + ": no handler is to blame" + busy.text("turns of many items") + (busy.count == 0 ? "" : longest)
+                        + starved.text("a loop was ready and not let run, because the machine is busy")
+                        + paused.text("the whole process stood still (a collection, a stop, a quota)"));
+        busy.clear();
+        starved.clear();
+        paused.clear();
+        longestItem = null;
+    }
+}

@@ -1,9 +1,0 @@
-package io.millrace.poll;
-
-import io.millrace.poll.internal.OsHandle;
-
-/**
- * What stands for a {@link Source} in a {@link Poll}: a {@link Registration} for a source in software, or a handle of the
- * library's own for one that the kernel watches.
- */
-public sealed interface Handle permits Registration, OsHandle {}

@@ -1,0 +1,535 @@
+package io.millrace.sys.posix;
+
+import static io.millrace.sys.call.Native.MEMORY;
+
+import io.millrace.sys.Descriptor;
+import io.millrace.sys.call.CallState;
+import io.millrace.sys.call.Downcall;
+import io.millrace.sys.call.Errno;
+import io.millrace.sys.call.ErrnoException;
+import io.millrace.sys.call.Iovecs;
+import io.millrace.sys.call.Native;
+import io.millrace.sys.call.NotInlined;
+import io.millrace.sys.call.Os;
+import io.millrace.sys.call.Posix;
+import io.millrace.sys.call.SocketAddressCodec;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The calls on stream sockets, TCP and Unix. Every socket made here is non-blocking and close-on-exec, and never raises SIGPIPE.
+ *
+ * <p>Calls that move bytes return the count or {@code -errno}, because would-block is a value; the others throw. A method that
+ * takes a number instead of a {@link Descriptor} is called while a use of that descriptor is held.
+ */
+public final class Sockets {
+    private static final Errno[] OF_THE_CONNECTION = {
+        Errno.ECONNABORTED,
+        Errno.EPROTO,
+        Errno.ENETDOWN,
+        Errno.ENOPROTOOPT,
+        Errno.EHOSTDOWN,
+        Errno.ENONET,
+        Errno.EHOSTUNREACH,
+        Errno.EOPNOTSUPP,
+        Errno.ENETUNREACH,
+        Errno.ETIMEDOUT,
+        Errno.EPERM,
+    };
+
+    /** Longer than any backlog that is in use. */
+    private static final int MOST_LOST = 1 << 16;
+
+    /**
+     * A connection that was waiting to be accepted.
+     *
+     * @param descriptor the caller's to close
+     * @param remote who connected
+     */
+    public record Accepted(Descriptor descriptor, InetSocketAddress remote) {}
+
+    /**
+     * A connection that was begun.
+     *
+     * @param descriptor the caller's to close
+     * @param connected whether it stands already
+     */
+    public record Connecting(Descriptor descriptor, boolean connected) {}
+
+    /**
+     * A socket that was bound.
+     *
+     * @param descriptor the caller's to close
+     * @param family the one that its addresses are written for
+     */
+    record Bound(Descriptor descriptor, int family) {}
+
+    private static final boolean LINUX = Os.current() == Os.LINUX;
+    private static final boolean BSD = Os.current().isBsd();
+    private static final SocketAddressCodec CODEC = SocketAddressCodec.current();
+
+    static final int SOCK_STREAM = 1;
+    static final int SOCK_DGRAM = 2;
+    /** Linux only: both flags at once, with no moment in which a fork could inherit the socket. */
+    private static final int SOCK_NONBLOCK_CLOEXEC = 0x800 | 0x80000;
+
+    private static final int SOL_SOCKET_BSD = 0xffff;
+    private static final int SO_NOSIGPIPE = Os.current() == Os.MACOS ? 0x1022 : 0x800;
+    static final long MSG_NOSIGNAL = LINUX ? 0x4000 : 0;
+
+    private static final int SHUT_RD = 0;
+    private static final int SHUT_WR = 1;
+
+    /** Where in a call state's scratch the lengths and option values are; the address is before them. */
+    static final int VALUE = 128;
+
+    private static final int INT_BYTES = 4;
+
+    private Sockets() {}
+
+    /** Opens a socket, binds it and listens: {@link #listen(InetSocketAddress, int, boolean, int)} without more. */
+    public static Descriptor listen(InetSocketAddress address, int backlog) throws ErrnoException {
+        return listen(address, backlog, false, 0);
+    }
+
+    /**
+     * Opens a socket, binds it and listens. The wildcard address of either family means every address of both, as everywhere in
+     * Java; where there is no IPv6, of IPv4.
+     *
+     * @param reusePort whether others that say so too may listen on the same port
+     * @param receiveBuffer of each accepted connection, or 0 for the system's own
+     */
+    public static Descriptor listen(InetSocketAddress address, int backlog, boolean reusePort, int receiveBuffer)
+            throws ErrnoException {
+        Descriptor descriptor =
+                bind(address, SOCK_STREAM, reusePort, receiveBuffer).descriptor();
+        return listening(descriptor, backlog);
+    }
+
+    /**
+     * Opens a Unix socket, binds it and listens.
+     *
+     * @param name a path, or a zero byte and a name of Linux's abstract name space
+     */
+    public static Descriptor listen(byte[] name, int backlog) throws ErrnoException {
+        requireFitting("bind", name);
+        try (CallState state = CallState.borrow()) {
+            int fd = Downcall.check("socket", -1, open(state, SocketAddressCodec.UNIX, SOCK_STREAM));
+            int length = CODEC.encodeUnix(name, MEMORY, state.scratch());
+            int result = Downcall.run(state, Listening.BIND, fd, state.scratch(), length);
+            if (result < 0) {
+                Posix.close(state, fd);
+                throw new ErrnoException("bind", fd, -result);
+            }
+            return listening(new Descriptor(fd, true), backlog);
+        }
+    }
+
+    /** The kernel would say so too, if the name fitted into what it is given. */
+    private static void requireFitting(String call, byte[] name) throws ErrnoException {
+        if (!UnixNames.fits(name)) {
+            throw new ErrnoException(call, -1, (name.length == 0 ? Errno.EINVAL : Errno.ENAMETOOLONG).code());
+        }
+    }
+
+    private static Descriptor listening(Descriptor descriptor, int backlog) throws ErrnoException {
+        int result = Downcall.run(Listening.LISTEN, descriptor.fd(), backlog);
+        if (result < 0) {
+            descriptor.close();
+            throw new ErrnoException("listen", descriptor.fd(), -result);
+        }
+        return descriptor;
+    }
+
+    /** Opens a socket for the address, sets what must be set before it is bound, and binds it. */
+    static Bound bind(InetSocketAddress address, int type, boolean reusePort, int receiveBuffer) throws ErrnoException {
+        try (CallState state = CallState.borrow()) {
+            InetAddress internet = address.getAddress();
+            boolean bothFamilies = internet.isAnyLocalAddress() && !Boolean.getBoolean("java.net.preferIPv4Stack");
+            int family = bothFamilies ? CODEC.inet6() : CODEC.familyOf(internet);
+            int fd = open(state, family, type);
+            if (bothFamilies && fd == -Errno.EAFNOSUPPORT.code()) {
+                family = SocketAddressCodec.INET;
+                fd = open(state, family, type);
+            }
+            Downcall.check("socket", -1, fd);
+            boolean done = false;
+            try {
+                if (type == SOCK_STREAM) {
+                    SocketSetting.REUSE_ADDRESS.set(fd, 1);
+                }
+                if (reusePort) {
+                    SocketSetting.REUSE_PORT.set(fd, 1);
+                }
+                if (receiveBuffer > 0) {
+                    SocketSetting.RECEIVE_BUFFER.set(fd, receiveBuffer);
+                }
+                if (bothFamilies && family != SocketAddressCodec.INET) {
+                    SocketSetting.IPV6_ONLY.set(fd, 0);
+                }
+                int length = CODEC.encode(address, family, MEMORY, state.scratch());
+                Downcall.check("bind", fd, Downcall.run(state, Listening.BIND, fd, state.scratch(), length));
+                done = true;
+                return new Bound(new Descriptor(fd, true), family);
+            } finally {
+                if (!done) {
+                    Posix.close(state, fd);
+                }
+            }
+        }
+    }
+
+    /**
+     * Takes a waiting connection. One that its peer gave up meanwhile is passed over.
+     *
+     * @return null if none is waiting
+     */
+    public static @Nullable Accepted accept(int listener) throws ErrnoException {
+        try (CallState state = CallState.borrow()) {
+            for (; ; ) {
+                Posix.putInt(state.scratch() + VALUE, SocketAddressCodec.MAX_BYTES);
+                int fd = accept(state, listener, state.scratch(), state.scratch() + VALUE);
+                if (fd < 0) {
+                    return null;
+                }
+                if (Posix.getInt(state.scratch() + VALUE) == 0) {
+                    // macOS hands out a connection that was reset while it waited, with no address.
+                    Posix.close(state, fd);
+                    continue;
+                }
+                InetSocketAddress remote = CODEC.decode(MEMORY, state.scratch());
+                prepare(state, fd);
+                return new Accepted(new Descriptor(fd, true), remote);
+            }
+        }
+    }
+
+    /**
+     * Takes a connection that waits at a Unix socket; who connected has no name.
+     *
+     * @return null if none is waiting
+     */
+    public static @Nullable Descriptor acceptUnix(int listener) throws ErrnoException {
+        try (CallState state = CallState.borrow()) {
+            int fd = accept(state, listener, 0, 0);
+            if (fd < 0) {
+                return null;
+            }
+            prepare(state, fd);
+            return new Descriptor(fd, true);
+        }
+    }
+
+    /** A number, or negative if nobody waits. */
+    private static int accept(CallState state, int listener, long name, long nameLength) throws ErrnoException {
+        return passOverTheLost(
+                listener,
+                () -> LINUX
+                        ? Downcall.run(state, AcceptingLinux.ACCEPT4, listener, name, nameLength, SOCK_NONBLOCK_CLOEXEC)
+                        : Downcall.run(state, AcceptingElsewhere.ACCEPT, listener, name, nameLength));
+    }
+
+    /**
+     * Accepts until there is a connection, or none. A connection that failed while it waited is told of by accept(2), and is gone then: it
+     * is nobody's concern, and says nothing about the listener. The same numbers may come from the listener itself, and then for ever; so not more are passed over than
+     * can have waited.
+     */
+    static int passOverTheLost(int listener, IntSupplier accept) throws ErrnoException {
+        int lost = 0;
+        for (; ; ) {
+            int fd = accept.getAsInt();
+            if (fd == -Errno.EINTR.code()) {
+                continue;
+            }
+            if (fd >= 0 || fd == -Errno.EAGAIN.code()) {
+                return fd;
+            }
+            if (!isOfTheConnection(-fd) || ++lost > MOST_LOST) {
+                throw new ErrnoException(LINUX ? "accept4" : "accept", listener, -fd);
+            }
+        }
+    }
+
+    /** See accept(2), "Error handling"; EPERM is a firewall's. */
+    private static boolean isOfTheConnection(int error) {
+        for (Errno each : OF_THE_CONNECTION) {
+            if (each.code() == error) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Begins to connect; a failure that is known at once is thrown, another one comes from {@link #finishConnect}. */
+    public static Connecting connect(InetSocketAddress address) throws ErrnoException {
+        try (CallState state = CallState.borrow()) {
+            int family = CODEC.familyOf(address.getAddress());
+            int fd = Downcall.check("socket", -1, open(state, family, SOCK_STREAM));
+            int length = CODEC.encode(address, family, MEMORY, state.scratch());
+            int result = Downcall.run(state, Connection.CONNECT, fd, state.scratch(), length);
+            // Interrupted or not, the handshake goes on; calling again would only say so.
+            boolean begun = result == -Errno.EINPROGRESS.code() || result == -Errno.EINTR.code();
+            if (result < 0 && !begun) {
+                Posix.close(state, fd);
+                throw new ErrnoException("connect", fd, -result);
+            }
+            return new Connecting(new Descriptor(fd, true), !begun);
+        }
+    }
+
+    /**
+     * Connects to a Unix socket, which happens at once or not at all: EAGAIN says that too many wait there already, and no event
+     * tells when they are fewer.
+     *
+     * @param name as for {@link #listen(byte[], int)}
+     */
+    public static Descriptor connect(byte[] name) throws ErrnoException {
+        requireFitting("connect", name);
+        try (CallState state = CallState.borrow()) {
+            int fd = Downcall.check("socket", -1, open(state, SocketAddressCodec.UNIX, SOCK_STREAM));
+            int length = CODEC.encodeUnix(name, MEMORY, state.scratch());
+            int result;
+            do {
+                result = Downcall.run(state, Connection.CONNECT, fd, state.scratch(), length);
+            } while (result == -Errno.EINTR.code());
+            if (result < 0) {
+                Posix.close(state, fd);
+                throw new ErrnoException("connect", fd, -result);
+            }
+            return new Descriptor(fd, true);
+        }
+    }
+
+    /** Sets the one address that a datagram socket talks to. */
+    static void connect(int fd, InetSocketAddress address, int family) throws ErrnoException {
+        try (CallState state = CallState.borrow()) {
+            int length = CODEC.encode(address, family, MEMORY, state.scratch());
+            Downcall.check("connect", fd, Downcall.run(state, Connection.CONNECT, fd, state.scratch(), length));
+        }
+    }
+
+    /**
+     * Asks how a connect ended. The order matters: an error is taken first, so that a socket without one is either connected
+     * or still on its way.
+     *
+     * @return false while it is under way
+     * @throws ErrnoException with the reason, once: asking takes the error away
+     */
+    public static boolean finishConnect(int fd) throws ErrnoException {
+        int error = SocketSetting.ERROR.get(fd);
+        if (error != 0) {
+            throw new ErrnoException("connect", fd, error);
+        }
+        try (CallState state = CallState.borrow()) {
+            Posix.putInt(state.scratch() + VALUE, SocketAddressCodec.MAX_BYTES);
+            int result = Downcall.run(state, Connection.GETPEERNAME, fd, state.scratch(), state.scratch() + VALUE);
+            if (result == -Errno.ENOTCONN.code()) {
+                return false;
+            }
+            Downcall.check("getpeername", fd, result);
+            return true;
+        }
+    }
+
+    /** Receives into library or pinned memory: the count, 0 at the end of the stream, or {@code -errno}. */
+    public static long receive(CallState state, int fd, long address, long bytes) {
+        return Data.receive(state, fd, address, bytes);
+    }
+
+    /** Sends from library or pinned memory: the count, or {@code -errno}. */
+    public static long send(CallState state, int fd, long address, long bytes) {
+        return Data.send(state, fd, address, bytes);
+    }
+
+    /** As {@link #receive(CallState, int, long, long)}, into a user's native segment, which cannot be freed meanwhile. */
+    public static long receive(CallState state, int fd, MemorySegment into, long bytes) {
+        return receive(state, fd, into, bytes, 0);
+    }
+
+    static long receive(CallState state, int fd, MemorySegment into, long bytes, long flags) {
+        try {
+            return state.longResult((long) SegmentData.RECV.invokeExact(state.segment, (long) fd, into, bytes, flags));
+        } catch (Throwable thrown) {
+            throw Native.refusedSegment(thrown);
+        }
+    }
+
+    /** As {@link #send(CallState, int, long, long)}, from a user's native segment, which cannot be freed meanwhile. */
+    public static long send(CallState state, int fd, MemorySegment from, long bytes) {
+        return send(state, fd, from, bytes, MSG_NOSIGNAL);
+    }
+
+    static long send(CallState state, int fd, MemorySegment from, long bytes, long flags) {
+        try {
+            return state.longResult((long) SegmentData.SEND.invokeExact(state.segment, (long) fd, from, bytes, flags));
+        } catch (Throwable thrown) {
+            throw Native.refusedSegment(thrown);
+        }
+    }
+
+    /** Receives into several buffers: the count, 0 at the end of the stream, or {@code -errno}. */
+    public static long receive(CallState state, int fd, Iovecs into) {
+        return receiveMessage(state, fd, into.header(), 0);
+    }
+
+    /** Sends from several buffers: the count, or {@code -errno}. */
+    public static long send(CallState state, int fd, Iovecs from) {
+        return sendMessage(state, fd, from.header(), MSG_NOSIGNAL);
+    }
+
+    /** The count, or {@code -errno}. */
+    static long sendMessage(CallState state, int fd, long header, long flags) {
+        return Messages.send(state, fd, header, flags);
+    }
+
+    /** The count, or {@code -errno}; the header tells the rest. */
+    static long receiveMessage(CallState state, int fd, long header, long flags) {
+        return Messages.receive(state, fd, header, flags);
+    }
+
+    public static void shutdownInput(int fd) throws ErrnoException {
+        shutdown(fd, SHUT_RD);
+    }
+
+    public static void shutdownOutput(int fd) throws ErrnoException {
+        shutdown(fd, SHUT_WR);
+    }
+
+    /** A connection that the peer has reset already has nothing left to shut down: that is no failure. */
+    private static void shutdown(int fd, int how) throws ErrnoException {
+        int result = Downcall.run(Shutting.SHUTDOWN, fd, how);
+        if (result != -Errno.ENOTCONN.code()) {
+            Downcall.check("shutdown", fd, result);
+        }
+    }
+
+    public static InetSocketAddress localAddress(int fd) throws ErrnoException {
+        try (CallState state = CallState.borrow()) {
+            Posix.putInt(state.scratch() + VALUE, SocketAddressCodec.MAX_BYTES);
+            Downcall.check(
+                    "getsockname",
+                    fd,
+                    Downcall.run(state, Name.GETSOCKNAME, fd, state.scratch(), state.scratch() + VALUE));
+            return CODEC.decode(MEMORY, state.scratch());
+        }
+    }
+
+    private static int open(CallState state, int family, int type) {
+        int fd = Downcall.run(state, Opening.SOCKET, family, type | (LINUX ? SOCK_NONBLOCK_CLOEXEC : 0), 0);
+        if (fd >= 0) {
+            prepare(state, fd);
+        }
+        return fd;
+    }
+
+    /** What Linux does by flags of the calls themselves. */
+    private static void prepare(CallState state, int fd) {
+        if (!LINUX) {
+            Posix.setNonBlockingAndCloseOnExec(state, fd);
+            if (BSD) {
+                // Fails on a connection that is reset already, which raises no signal either.
+                Posix.putInt(state.scratch() + VALUE, 1);
+                setOption(state, fd, SOL_SOCKET_BSD, SO_NOSIGPIPE, state.scratch() + VALUE, INT_BYTES);
+            }
+        }
+    }
+
+    static int setOption(CallState state, int fd, int level, int option, long value, int bytes) {
+        return Downcall.run(state, Opening.SETSOCKOPT, fd, level, option, value, bytes);
+    }
+
+    static int getOption(CallState state, int fd, int level, int option, long value, long length) {
+        return Downcall.run(state, Asking.GETSOCKOPT, fd, level, option, value, length);
+    }
+
+    // Linked when first used: a client never links bind, a server never connect.
+
+    private static final class Opening {
+        static final MethodHandle SOCKET = Native.link("socket", 3);
+        static final MethodHandle SETSOCKOPT = Native.link("setsockopt", 5);
+    }
+
+    private static final class Listening {
+        static final MethodHandle BIND = Native.link("bind", 3);
+        static final MethodHandle LISTEN = Native.link("listen", 2);
+    }
+
+    private static final class AcceptingLinux {
+        static final MethodHandle ACCEPT4 = Native.link("accept4", 4);
+    }
+
+    private static final class AcceptingElsewhere {
+        static final MethodHandle ACCEPT = Native.link("accept", 3);
+    }
+
+    private static final class Connection {
+        static final MethodHandle CONNECT = Native.link("connect", 3);
+        static final MethodHandle GETPEERNAME = Native.link("getpeername", 3);
+    }
+
+    private static final class Asking {
+        static final MethodHandle GETSOCKOPT = Native.link("getsockopt", 5);
+    }
+
+    private static final class Shutting {
+        static final MethodHandle SHUTDOWN = Native.link("shutdown", 2);
+    }
+
+    private static final class Name {
+        static final MethodHandle GETSOCKNAME = Native.link("getsockname", 3);
+    }
+
+    @SuppressWarnings("serial")
+    private static final class Data extends NotInlined {
+        static final MethodHandle RECV = Native.link("recv", 4);
+        static final MethodHandle SEND = Native.link("send", 4);
+
+        static long receive(CallState state, int fd, long address, long bytes) {
+            try {
+                return state.longResult((long) RECV.invokeExact(state.segment, (long) fd, address, bytes, 0L));
+            } catch (Throwable thrown) {
+                throw Native.unexpected(thrown);
+            }
+        }
+
+        static long send(CallState state, int fd, long address, long bytes) {
+            try {
+                return state.longResult(
+                        (long) SEND.invokeExact(state.segment, (long) fd, address, bytes, MSG_NOSIGNAL));
+            } catch (Throwable thrown) {
+                throw Native.unexpected(thrown);
+            }
+        }
+    }
+
+    private static final class SegmentData {
+        static final MethodHandle RECV = Native.linkWithSegment("recv", 4, 1);
+        static final MethodHandle SEND = Native.linkWithSegment("send", 4, 1);
+    }
+
+    @SuppressWarnings("serial")
+    private static final class Messages extends NotInlined {
+        static final MethodHandle RECVMSG = Native.link("recvmsg", 3);
+        static final MethodHandle SENDMSG = Native.link("sendmsg", 3);
+
+        static long receive(CallState state, int fd, long header, long flags) {
+            try {
+                return state.longResult((long) RECVMSG.invokeExact(state.segment, (long) fd, header, flags));
+            } catch (Throwable thrown) {
+                throw Native.unexpected(thrown);
+            }
+        }
+
+        static long send(CallState state, int fd, long header, long flags) {
+            try {
+                return state.longResult((long) SENDMSG.invokeExact(state.segment, (long) fd, header, flags));
+            } catch (Throwable thrown) {
+                throw Native.unexpected(thrown);
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+package io.millrace.conformance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.millrace.engine.EventManager;
+import io.millrace.engine.GlobalEventManager;
+import io.millrace.engine.Reactors;
+import io.millrace.poll.Clock;
+import io.millrace.server.Connection;
+import io.millrace.server.ConnectionHandler;
+import io.millrace.server.SendResult;
+import io.millrace.server.TcpClient;
+import io.millrace.server.TcpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@DisplayName("grpc-16: servers and clients run on the manager they are given")
+@Timeout(60)
+class ServerOnManagersTest {
+    private static void echoOver(EventManager manager) throws Exception {
+        byte[] sent = new byte[1 << 20];
+        new Random(16).nextBytes(sent);
+        try (TcpServer server =
+                        TcpServer.builder().manager(manager).start((connection, data) -> connection.send(data));
+                TcpClient client = TcpClient.builder().manager(manager).open()) {
+            try (Socket socket = new Socket(
+                    InetAddress.getLoopbackAddress(), server.address().getPort())) {
+                Thread writer = Thread.ofVirtual().start(() -> {
+                    try {
+                        socket.getOutputStream().write(sent);
+                        socket.shutdownOutput();
+                    } catch (IOException e) {
+                        throw new AssertionError(e);
+                    }
+                });
+                byte[] got = socket.getInputStream().readAllBytes();
+                writer.join();
+                assertThat(got.length).isEqualTo(sent.length);
+                assertThat(Arrays.equals(got, sent)).isTrue();
+            }
+            LinkedBlockingQueue<Integer> got = new LinkedBlockingQueue<>();
+            Connection connection = client.connect(server.address(), (c, data) -> {
+                        while (data.hasRemaining()) {
+                            got.add((int) data.get());
+                        }
+                    })
+                    .get(10, TimeUnit.SECONDS);
+            connection.send(ByteBuffer.wrap(new byte[] {1, 2, 3}));
+            for (int i = 1; i <= 3; i++) {
+                assertThat(got.poll(10, TimeUnit.SECONDS)).isEqualTo(i);
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("a deliberately different one")
+    void different() throws Exception {
+        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system())) {
+            echoOver(manager);
+        }
+    }
+
+    @Test
+    @DisplayName("a deliberately different one, with files larger than their share of a turn")
+    void filesOnADifferentOne(@TempDir Path directory) throws Exception {
+        byte[] content = new byte[5 << 20];
+        new Random(5).nextBytes(content);
+        Path file = Files.write(directory.resolve("file"), content);
+        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system());
+                TcpServer server = TcpServer.builder().manager(manager).start((connection, data) -> {
+                    connection.sendFile(file);
+                    connection.close();
+                });
+                Socket socket = new Socket(
+                        InetAddress.getLoopbackAddress(), server.address().getPort())) {
+            socket.getOutputStream().write(1);
+            assertThat(Arrays.equals(socket.getInputStream().readAllBytes(), content))
+                    .isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("a deliberately different one, on which a peer that sends without end does not keep others waiting")
+    void sharesOnADifferentOne() throws Exception {
+        long enough = 64 << 20;
+        CompletableFuture<Long> readBefore = new CompletableFuture<>();
+        ByteBuffer bytes = ByteBuffer.allocateDirect(64 << 10);
+        AtomicLong read = new AtomicLong();
+        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system());
+                SocketChannel endless = SocketChannel.open();
+                SocketChannel quiet = SocketChannel.open();
+                TcpServer server = TcpServer.builder().manager(manager).start((connection, data) -> {
+                    if (connection.remoteAddress().equals(quiet.getLocalAddress())) {
+                        readBefore.complete(read.get());
+                        return;
+                    }
+                    // All on the loop: there is always more to read, and the other one has sent at the beginning.
+                    if (read.getAndAdd(data.remaining()) == 0) {
+                        quiet.write(ByteBuffer.allocate(1));
+                    }
+                    while (read.get() < enough && endless.write(bytes) > 0) {
+                        bytes.clear();
+                    }
+                })) {
+            endless.connect(server.address());
+            quiet.connect(server.address());
+            endless.configureBlocking(false);
+            endless.write(ByteBuffer.allocate(1));
+            assertThat(readBefore.get(30, TimeUnit.SECONDS)).isLessThan(enough / 2);
+        }
+    }
+
+    @Test
+    @DisplayName("mill-15, srv-3: a deliberately different one takes the bytes before send returns, too")
+    void takesTheBytesOnADifferentOne() throws Exception {
+        int[] sizes = {10, 4_096, 100_000, 3 << 20};
+        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system());
+                TcpServer server = TcpServer.builder().manager(manager).start((connection, data) -> {
+                    for (int size : sizes) {
+                        byte[] scratch = new byte[size];
+                        for (byte i = 1; i <= 3; i++) {
+                            Arrays.fill(scratch, i);
+                            connection.send(ByteBuffer.wrap(scratch));
+                        }
+                    }
+                    connection.closeOutput();
+                    if (connection.send("too late") != SendResult.CLOSED) {
+                        throw new AssertionError("taken after closeOutput");
+                    }
+                });
+                Socket socket = new Socket(
+                        InetAddress.getLoopbackAddress(), server.address().getPort())) {
+            socket.getOutputStream().write(1);
+            for (int size : sizes) {
+                for (byte i = 1; i <= 3; i++) {
+                    byte[] expected = new byte[size];
+                    Arrays.fill(expected, i);
+                    assertThat(Arrays.equals(socket.getInputStream().readNBytes(size), expected))
+                            .as("%s bytes, the %s time", size, i)
+                            .isTrue();
+                }
+            }
+            assertThat(socket.getInputStream().read()).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    @DisplayName("srv-1: a deliberately different one refuses what is above the limit, and says so")
+    void limitsADifferentOne() throws Exception {
+        CompletableFuture<Connection> connected = new CompletableFuture<>();
+        CompletableFuture<String> error = new CompletableFuture<>();
+        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system());
+                TcpServer server = TcpServer.builder()
+                        .manager(manager)
+                        .waterMarks(0, 0, 1 << 20)
+                        .start(new ConnectionHandler() {
+                            @Override
+                            public void onConnect(Connection connection) {
+                                connected.complete(connection);
+                            }
+
+                            @Override
+                            public void onData(Connection connection, ByteBuffer data) {}
+
+                            @Override
+                            public void onError(@Nullable Connection connection, Throwable failure) {
+                                error.complete(String.valueOf(failure.getMessage()));
+                            }
+                        });
+                Socket socket = new Socket(
+                        InetAddress.getLoopbackAddress(), server.address().getPort())) {
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            ByteBuffer bytes = ByteBuffer.allocate(64 << 10);
+            while (connection.send(bytes.clear()) != SendResult.CLOSED) {
+                assertThat(connection.queuedBytes()).isLessThanOrEqualTo((1 << 20) + (64 << 10));
+            }
+            assertThat(error.get(10, TimeUnit.SECONDS)).contains("more than the limit of 1048576");
+            assertThat(socket.isConnected()).isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("ours")
+    void ours() throws Exception {
+        try (Reactors manager = Reactors.builder().reactors(2).open()) {
+            echoOver(manager);
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "the global one, which is made at the first use, has daemon threads, and cannot be registered afterwards")
+    void global() throws Exception {
+        echoOver(GlobalEventManager.global());
+        try (Reactors late = Reactors.builder().reactors(1).open()) {
+            assertThatThrownBy(() -> GlobalEventManager.register(late)).isInstanceOf(IllegalStateException.class);
+        }
+        assertThat(Thread.getAllStackTraces().keySet())
+                .filteredOn(thread -> thread.getName().startsWith("millrace-0"))
+                .hasSize(1)
+                .allMatch(Thread::isDaemon);
+    }
+}
