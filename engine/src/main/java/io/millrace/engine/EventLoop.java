@@ -3,7 +3,6 @@ package io.millrace.engine;
 import io.millrace.engine.internal.Background;
 import io.millrace.engine.internal.Deadline;
 import io.millrace.engine.internal.FailureLog;
-import io.millrace.engine.internal.Nanos;
 import io.millrace.engine.internal.Uninterruptibly;
 import io.millrace.engine.pool.ComputePool;
 import io.millrace.engine.reactor.Alarm;
@@ -17,6 +16,7 @@ import io.millrace.poll.Clock;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Source;
 import io.millrace.poll.Trigger;
+import io.millrace.poll.internal.Durations;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -284,7 +284,7 @@ public final class EventLoop implements Executor, AutoCloseable {
     public AlarmKey schedule(Duration delay, AlarmCallback callback, Priority priority) {
         Alarm alarm = new Alarm(
                 here(),
-                clock.nanoTime() + Nanos.of(delay),
+                clock.nanoTime() + Durations.nanosOrZero(delay),
                 0,
                 0,
                 Objects.requireNonNull(callback, "callback"),
@@ -413,7 +413,7 @@ public final class EventLoop implements Executor, AutoCloseable {
         }
         begin();
         try {
-            return reactors.getFirst().runOnce(Nanos.of(timeout), tick);
+            return reactors.getFirst().runOnce(Durations.nanosOrZero(timeout), tick);
         } finally {
             finishRun();
         }
@@ -650,7 +650,7 @@ public final class EventLoop implements Executor, AutoCloseable {
          * @return this
          */
         public Builder pollTimeout(Duration timeout) {
-            this.pollTimeoutNanos = Nanos.positive(timeout, "the poll timeout");
+            this.pollTimeoutNanos = Durations.positiveNanos(timeout, "the poll timeout");
             return this;
         }
 

@@ -2,8 +2,8 @@ package io.millrace.engine;
 
 import io.millrace.engine.internal.Deadline;
 import io.millrace.engine.internal.FailureLog;
-import io.millrace.engine.internal.Nanos;
 import io.millrace.poll.Clock;
+import io.millrace.poll.internal.Durations;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -70,7 +70,7 @@ public interface EventManager extends Executor, AutoCloseable {
      * @throws RejectedExecutionException if the manager has ended
      */
     default AlarmKey schedule(Duration delay, AlarmCallback callback, Priority priority) {
-        return schedule(clock().nanoTime() + Nanos.of(delay), callback, priority);
+        return schedule(clock().nanoTime() + Durations.nanosOrZero(delay), callback, priority);
     }
 
     /**

@@ -70,7 +70,7 @@ final class HandlerRegistration implements EventSink, Runnable {
     }
 
     @Override
-    public void signalled(int bits) {
+    public void onReady(int bits) {
         pending |= bits;
         if (!queued) {
             queued = true;
@@ -204,7 +204,7 @@ final class HandlerRegistration implements EventSink, Runnable {
     }
 
     @Override
-    public void reactorEnds() {
+    public void onReactorEnd() {
         forget();
     }
 

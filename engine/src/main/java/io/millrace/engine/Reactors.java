@@ -7,7 +7,6 @@ import io.millrace.engine.descriptor.StreamCompletion;
 import io.millrace.engine.internal.Background;
 import io.millrace.engine.internal.Deadline;
 import io.millrace.engine.internal.FailureLog;
-import io.millrace.engine.internal.Nanos;
 import io.millrace.engine.internal.Threads;
 import io.millrace.engine.reactor.Alarm;
 import io.millrace.engine.reactor.Cancellable;
@@ -26,6 +25,7 @@ import io.millrace.net.UdpSocket;
 import io.millrace.poll.BackendReport;
 import io.millrace.poll.Clock;
 import io.millrace.poll.Source;
+import io.millrace.poll.internal.Durations;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -200,13 +200,13 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
                 }
             } finally {
                 if (running.getCount() == 0) {
-                    hasEnded();
+                    onEnded();
                 }
             }
         }
     }
 
-    private void hasEnded() {
+    private void onEnded() {
         try {
             if (watchdog != null) {
                 watchdog.stop();
@@ -254,13 +254,13 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         if (slack.isNegative()) {
             throw new IllegalArgumentException("a slack must not be negative: " + slack);
         }
-        return schedule(deadlineNanos, Nanos.of(slack), 0, callback, priority);
+        return schedule(deadlineNanos, Durations.nanosOrZero(slack), 0, callback, priority);
     }
 
     @Override
     public AlarmKey scheduleEvery(Duration first, Duration period, AlarmCallback callback, Priority priority) {
-        long periodNanos = Nanos.positive(period, "a period");
-        return schedule(clock.nanoTime() + Nanos.of(first), 0, periodNanos, callback, priority);
+        long periodNanos = Durations.positiveNanos(period, "a period");
+        return schedule(clock.nanoTime() + Durations.nanosOrZero(first), 0, periodNanos, callback, priority);
     }
 
     private AlarmKey schedule(
@@ -367,7 +367,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
             descriptor.register();
             // It is in the set, so the reactor's last turn finds it; unless that has been and gone.
             if (descriptor.reactor.hasFinished()) {
-                descriptor.reactorEnds();
+                descriptor.onReactorEnd();
                 throw ended("register " + source);
             }
             registered = true;
@@ -534,7 +534,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
 
     @Override
     public boolean awaitTermination(Duration atMost) throws InterruptedException {
-        return running.await(Nanos.of(atMost), TimeUnit.NANOSECONDS);
+        return running.await(Durations.nanosOrZero(atMost), TimeUnit.NANOSECONDS);
     }
 
     @Override

@@ -1,6 +1,6 @@
 package io.millrace.engine;
 
-import io.millrace.engine.internal.Nanos;
+import io.millrace.poll.internal.Durations;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -213,7 +213,7 @@ final class ScheduledExecutorAdapter extends AbstractExecutorService implements 
 
     @Override
     public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
-        return manager.awaitTermination(Duration.ofNanos(Math.clamp(unit.toNanos(timeout), 0, Nanos.MAX)));
+        return manager.awaitTermination(Duration.ofNanos(Math.clamp(unit.toNanos(timeout), 0, Durations.MAX_NANOS)));
     }
 
     @Override

@@ -1,6 +1,6 @@
 package io.millrace.engine;
 
-import io.millrace.engine.internal.Nanos;
+import io.millrace.poll.internal.Durations;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Delayed;
 import java.util.concurrent.FutureTask;
@@ -48,7 +48,7 @@ final class ScheduledTask<V> extends FutureTask<V> implements RunnableScheduledF
         this.periodNanos = periodNanos;
         this.number = number;
         this.delayed = delayNanos > 0 || periodNanos != 0;
-        this.deadline = manager.clock().nanoTime() + Math.clamp(delayNanos, -Nanos.MAX, Nanos.MAX);
+        this.deadline = manager.clock().nanoTime() + Math.clamp(delayNanos, -Durations.MAX_NANOS, Durations.MAX_NANOS);
     }
 
     /** Hands it to the manager for its next run. */

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * Who is registered with a poll, and the control calls: the half of {@link Poll} that any thread may call.
  *
  * <p>Control calls are serialised by one lock, which is never held while user code runs, the kernel waits, or a descriptor is closed (see {@link
- * OsHandle}). The poll thread reads
+ * KernelHandle}). The poll thread reads
  * without it: {@link #node} and {@link #timers} are published, {@link Node#terms} is replaced as a whole.
  */
 @SuppressWarnings("ReferenceEquality") // clocks, nodes and terms are compared by identity: it is what is meant
@@ -124,7 +124,7 @@ final class Registry {
             if (!handle.isAlwaysReady() && handle.family() != selector.family()) {
                 throw new IllegalArgumentException(wrongFamily(handle));
             }
-            // Before a use of the descriptor is taken: see OsHandle.
+            // Before a use of the descriptor is taken: see KernelHandle.
             requireAttached(handle, node);
             try {
                 if (handle.isAlwaysReady() || !watch(node, terms)) {
@@ -277,7 +277,7 @@ final class Registry {
         control.lock();
         try {
             // Also of a poll that is being closed: the lock is what keeps its own release from being the last one, see
-            // OsHandle.
+            // KernelHandle.
             if (node.terms == null) {
                 return;
             }
@@ -301,7 +301,7 @@ final class Registry {
                 OsNode file = soft.file;
                 if (file != null) {
                     soft.close();
-                    file.handle.system().release(); // not the last use while it is attached: see OsHandle
+                    file.handle.system().release(); // not the last use while it is attached: see KernelHandle
                     file.handle.detached(file);
                 }
                 Timer<?> timer = soft.timer;
@@ -317,7 +317,7 @@ final class Registry {
                 } catch (IOException e) {
                     throw new UncheckedIOException("cannot deregister " + os.handle, e);
                 } finally {
-                    os.handle.detached(os); // only now: see OsHandle
+                    os.handle.detached(os); // only now: see KernelHandle
                 }
                 wakeForControl();
             }

@@ -199,7 +199,7 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
     }
 
     @Override
-    public boolean isOver(StreamConnection connection) {
+    public boolean tryRemove(StreamConnection connection) {
         if (!present.remove(connection.id(), connection)) {
             return false;
         }
@@ -211,7 +211,7 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
     }
 
     @Override
-    public void hasEnded(StreamConnection connection) {
+    public void onEnded(StreamConnection connection) {
         ending.remove(connection);
         countOut();
     }

@@ -1,5 +1,6 @@
 package io.millrace.server;
 
+import io.millrace.poll.internal.Durations;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -172,7 +173,7 @@ public abstract sealed class Framing permits Framing.Fixed, Framing.Prefixed, Fr
     }
 
     static long nanos(Duration limit) {
-        return ServerSettings.nanos(limit, "the limit of time");
+        return Durations.limitNanos(limit, "the limit of time");
     }
 
     /** All the same length. */

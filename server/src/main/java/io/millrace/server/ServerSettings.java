@@ -3,6 +3,7 @@ package io.millrace.server;
 import io.millrace.engine.Dispatch;
 import io.millrace.net.KeepAlive;
 import io.millrace.net.TcpStream;
+import io.millrace.poll.internal.Durations;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Objects;
@@ -65,11 +66,11 @@ final class ServerSettings {
     }
 
     void idleTimeout(Duration timeout) {
-        this.idleNanos = nanos(timeout, "the idle timeout");
+        this.idleNanos = Durations.limitNanos(timeout, "the idle timeout");
     }
 
     void writeTimeout(Duration timeout) {
-        this.writeNanos = nanos(timeout, "the write timeout");
+        this.writeNanos = Durations.limitNanos(timeout, "the write timeout");
     }
 
     void dispatch(Dispatch mode, int threads) {
@@ -81,13 +82,6 @@ final class ServerSettings {
     void apply(TcpStream stream) throws IOException {
         stream.setNoDelay(noDelay);
         stream.setKeepAlive(keepAlive);
-    }
-
-    static long nanos(Duration timeout, String what) {
-        if (timeout.isNegative()) {
-            throw new IllegalArgumentException(what + " must not be negative, not " + timeout + "; zero is never");
-        }
-        return timeout.toSeconds() >= Long.MAX_VALUE / 4_000_000_000L ? Long.MAX_VALUE / 4 : timeout.toNanos();
     }
 
     static int inRange(String what, int value, int min, int max) {

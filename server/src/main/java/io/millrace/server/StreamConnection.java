@@ -8,6 +8,7 @@ import io.millrace.engine.transport.ServerLoop;
 import io.millrace.engine.transport.StreamTransport;
 import io.millrace.engine.transport.TransportHandler;
 import io.millrace.net.TcpStream;
+import io.millrace.poll.internal.Durations;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -40,11 +41,11 @@ import org.jspecify.annotations.Nullable;
 final class StreamConnection extends SendGate implements Connection, TransportHandler, Runnable {
     /** Who has connections. */
     interface Keeper {
-        /** One is over, and its handler has not been told yet. True for the first caller, which must then call {@link #hasEnded}. */
-        boolean isOver(StreamConnection connection);
+        /** One is over, and its handler has not been told yet. True for the first caller, which must then call {@link #onEnded}. */
+        boolean tryRemove(StreamConnection connection);
 
         /** The last call of a connection's handler has returned. */
-        void hasEnded(StreamConnection connection);
+        void onEnded(StreamConnection connection);
 
         /** So many bytes more wait for it, or fewer. Any thread. */
         void bytesWait(StreamConnection connection, long change);
@@ -278,7 +279,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
 
     /** A field of each of its three lines of the cache. */
     @Override
-    public int touch() {
+    public int prefetch() {
         return (int) bytesIn + gathered + (transport == null ? 0 : 1);
     }
 
@@ -899,7 +900,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         cancel(writeAlarm);
         idleAlarm = null;
         writeAlarm = null;
-        boolean last = keeper.isOver(this);
+        boolean last = keeper.tryRemove(this);
         if (cause != null && announced && !cutOff) {
             call(() -> tellError(cause));
         }
@@ -915,7 +916,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
             } finally {
                 attachment = null;
                 if (last) {
-                    keeper.hasEnded(this);
+                    keeper.onEnded(this);
                 }
             }
         });
@@ -1055,7 +1056,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
 
     @Override
     public void setIdleTimeout(Duration timeout) {
-        long nanos = ServerSettings.nanos(timeout, "the idle timeout");
+        long nanos = Durations.limitNanos(timeout, "the idle timeout");
         onLoop(() -> {
             idleNanos = nanos;
             if (lingering) {

@@ -8,6 +8,7 @@ import io.millrace.engine.internal.FailureLog;
 import io.millrace.engine.transport.ServerLoop;
 import io.millrace.net.KeepAlive;
 import io.millrace.net.TcpStream;
+import io.millrace.poll.internal.Durations;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
@@ -267,7 +268,7 @@ public final class TcpClient implements AutoCloseable {
          * @return this
          */
         public Builder connectTimeout(Duration timeout) {
-            this.connectNanos = ServerSettings.nanos(timeout, "the connect timeout");
+            this.connectNanos = Durations.limitNanos(timeout, "the connect timeout");
             return this;
         }
 

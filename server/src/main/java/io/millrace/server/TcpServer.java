@@ -196,8 +196,8 @@ public final class TcpServer implements AutoCloseable {
         try {
             run(loop, connection::open);
         } catch (RejectedExecutionException e) {
-            if (connections.isOver(connection)) {
-                connections.hasEnded(connection);
+            if (connections.tryRemove(connection)) {
+                connections.onEnded(connection);
             }
             stream.close();
         }

@@ -18,7 +18,7 @@ class FuturesUnorderedTest {
     @Test
     @DisplayName("uni-1: sleeps of 2, 3 and 1 s come as 1, 2, 3")
     void resultsComeAsTheyComplete() {
-        ManualAlarms time = new ManualAlarms();
+        ManualDelays time = new ManualDelays();
         List<Long> came = new ArrayList<>();
         try (FuturesUnordered<Duration> set = FuturesUnordered.create()) {
             for (int seconds : new int[] {2, 3, 1}) {

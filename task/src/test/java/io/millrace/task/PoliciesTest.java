@@ -100,7 +100,7 @@ class PoliciesTest {
     @Test
     @DisplayName("mr-8: a child that takes too long is cancelled and fails with a TimeoutException; the others go on")
     void timeouts() {
-        ManualAlarms time = new ManualAlarms();
+        ManualDelays time = new ManualDelays();
         try (FuturesUnordered<Integer> set = FuturesUnordered.<Integer>builder()
                 .timeout(Duration.ofSeconds(5))
                 .alarms(time)

@@ -57,7 +57,7 @@ public final class FdReadiness implements ReadinessDescriptor, EventSink {
     }
 
     @Override
-    public void signalled(int bits) {
+    public void onReady(int bits) {
         boolean failed = (bits & Bits.ERROR) != 0;
         if ((bits & (Bits.READABLE | Bits.READ_CLOSED)) != 0 || failed) {
             queue(read);
@@ -249,7 +249,7 @@ public final class FdReadiness implements ReadinessDescriptor, EventSink {
 
     /** What waits is told, and the source, which is the user's, stays open. */
     @Override
-    public void reactorEnds() {
+    public void onReactorEnd() {
         release();
     }
 

@@ -125,7 +125,7 @@ public abstract sealed class StreamCompletion implements CompletionDescriptor, E
     }
 
     @Override
-    public void signalled(int bits) {
+    public void onReady(int bits) {
         boolean failed = (bits & Bits.ERROR) != 0;
         ending |= failed || (bits & Bits.READ_CLOSED) != 0;
         if (failed || (bits & (Bits.READABLE | Bits.READ_CLOSED)) != 0) {
@@ -276,7 +276,7 @@ public abstract sealed class StreamCompletion implements CompletionDescriptor, E
     }
 
     @Override
-    public void reactorEnds() {
+    public void onReactorEnd() {
         close();
     }
 

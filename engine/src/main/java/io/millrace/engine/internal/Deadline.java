@@ -1,6 +1,7 @@
 package io.millrace.engine.internal;
 
 import io.millrace.poll.Clock;
+import io.millrace.poll.internal.Durations;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
@@ -15,9 +16,6 @@ public final class Deadline {
 
     /** How much longer an ending may take after its deadline: for callbacks that tell of the end, which are quick. */
     public static final Duration A_LITTLE = Duration.ofMillis(250);
-
-    /** A quarter of the range of a long, so that two of them still compare by subtraction. */
-    private static final long FAR = Long.MAX_VALUE / 4;
 
     private final Clock clock;
     private final long at;
@@ -35,8 +33,7 @@ public final class Deadline {
      * @return a deadline
      */
     public static Deadline after(Clock clock, Duration atMost) {
-        long nanos = atMost.isNegative() ? 0 : atMost.toSeconds() >= FAR / 1_000_000_000 ? FAR : atMost.toNanos();
-        return new Deadline(clock, clock.nanoTime() + nanos);
+        return new Deadline(clock, clock.nanoTime() + Durations.nanosOrZero(atMost));
     }
 
     /**

@@ -3,9 +3,9 @@ package io.millrace.engine.pool;
 import io.millrace.engine.Priority;
 import io.millrace.engine.internal.Deadline;
 import io.millrace.engine.internal.FailureLog;
-import io.millrace.engine.internal.Nanos;
 import io.millrace.engine.internal.Threads;
 import io.millrace.poll.Clock;
+import io.millrace.poll.internal.Durations;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -291,7 +291,7 @@ public final class ComputePool implements Executor, AutoCloseable {
      * @throws InterruptedException if interrupted
      */
     public boolean awaitTermination(Duration atMost) throws InterruptedException {
-        return queue.awaitEnd(Nanos.of(atMost));
+        return queue.awaitEnd(Durations.nanosOrZero(atMost));
     }
 
     /**
@@ -432,7 +432,7 @@ public final class ComputePool implements Executor, AutoCloseable {
          * @return this
          */
         public Builder ageing(Duration step) {
-            this.stepNanos = Nanos.positive(step, "the step of ageing");
+            this.stepNanos = Durations.positiveNanos(step, "the step of ageing");
             return this;
         }
 

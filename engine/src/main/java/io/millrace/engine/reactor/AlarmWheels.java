@@ -1,6 +1,6 @@
 package io.millrace.engine.reactor;
 
-import io.millrace.engine.internal.Nanos;
+import io.millrace.poll.internal.Durations;
 import io.millrace.poll.internal.TimerWheel;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -39,7 +39,7 @@ final class AlarmWheels {
     }
 
     void add(Alarm alarm, long nowNanos) {
-        long delay = Nanos.until(alarm.deadline, nowNanos);
+        long delay = Durations.nanosUntil(alarm.deadline, nowNanos);
         if (delay == 0) {
             alarm.wheelKey = Alarm.OUT;
             overdue.add(alarm);

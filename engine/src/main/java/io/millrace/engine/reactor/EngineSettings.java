@@ -1,10 +1,10 @@
 package io.millrace.engine.reactor;
 
 import io.millrace.engine.BlockedLoop;
-import io.millrace.engine.internal.Nanos;
 import io.millrace.engine.watchdog.Watchdog;
 import io.millrace.poll.Clock;
 import io.millrace.poll.Poll;
+import io.millrace.poll.internal.Durations;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,7 +36,7 @@ public final class EngineSettings {
     }
 
     public void tick(Duration tick) {
-        this.tickNanos = Nanos.positive(tick, "the tick");
+        this.tickNanos = Durations.positiveNanos(tick, "the tick");
     }
 
     public void eventCapacity(int capacity) {
@@ -51,11 +51,11 @@ public final class EngineSettings {
         if (atMost.isNegative()) {
             throw new IllegalArgumentException("the time to spin must not be negative, not " + atMost);
         }
-        this.spinNanos = Nanos.of(atMost);
+        this.spinNanos = Durations.nanosOrZero(atMost);
     }
 
     public void watchdog(Duration limit, Consumer<BlockedLoop> callback) {
-        this.watchdogNanos = Nanos.positive(limit, "the watchdog's limit");
+        this.watchdogNanos = Durations.positiveNanos(limit, "the watchdog's limit");
         this.onBlocked = Objects.requireNonNull(callback, "callback");
     }
 

@@ -7,10 +7,10 @@ public interface EventSink {
      *
      * @param bits as {@link io.millrace.sys.Bits}
      */
-    void signalled(int bits);
+    void onReady(int bits);
 
     /** The reactor is in its last turn, and this ends with it: whoever waits is told, and what the engine owns is closed (end-2). On the reactor's thread, once or more. */
-    void reactorEnds();
+    void onReactorEnd();
 
     /** Whether it belongs to a reactor. Asked of those that a manager lists beside the polls of its reactors. */
     default boolean isOf(Reactor reactor) {
@@ -19,7 +19,7 @@ public interface EventSink {
 
     /**
      * The reactor should have ended, but is held up by a handler that does not return, and keeps the descriptor until it does. So the peer is cut off by shutdown(2); the rest follows in
-     * {@link #reactorEnds}. Any thread.
+     * {@link #onReactorEnd}. Any thread.
      */
     default void cutOff() {}
 }

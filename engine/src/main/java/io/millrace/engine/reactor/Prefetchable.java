@@ -7,5 +7,5 @@ public interface Prefetchable {
      *
      * @return anything, made of what was loaded
      */
-    int touch();
+    int prefetch();
 }

@@ -84,7 +84,7 @@ public final class Reactor implements Watched {
     private final long tickNanos;
     public final ReactorMetrics metrics = new ReactorMetrics();
     private final Ring endOfTurn = new Ring();
-    private final Heartbeat pulse = new Heartbeat();
+    private final Heartbeat heartbeat = new Heartbeat();
 
     private final PollAccess.PendingWork work = this::isPending;
     private final RunQueue.Runner runner = this::runItem;
@@ -268,8 +268,8 @@ public final class Reactor implements Watched {
     }
 
     @Override
-    public Heartbeat pulse() {
-        return pulse;
+    public Heartbeat heartbeat() {
+        return heartbeat;
     }
 
     @Override
@@ -395,11 +395,11 @@ public final class Reactor implements Watched {
         }
         // What is to be run already runs in a turn without a sleep before it; the watchdog must see that one too.
         now = clock.nanoTime();
-        pulse.awake(now);
+        heartbeat.awake(now);
     }
 
     private void leave() {
-        pulse.left();
+        heartbeat.left();
         thread = null;
     }
 
@@ -407,7 +407,7 @@ public final class Reactor implements Watched {
         // 1, 2 and 3
         enter(EngineStep.POLL);
         if (isPending()) {
-            pulse.next(now);
+            heartbeat.next(now);
             access.pollOnce(poll, events, 0, work);
             now = clock.nanoTime();
         } else {
@@ -419,7 +419,7 @@ public final class Reactor implements Watched {
         while (events.advance()) {
             if (access.owner(events) instanceof EventSink owner) {
                 metrics.event();
-                owner.signalled(access.bits(events));
+                owner.onReady(access.bits(events));
             }
         }
         // 5
@@ -447,13 +447,13 @@ public final class Reactor implements Watched {
     }
 
     private void sleep(long nanos) {
-        pulse.asleep(); // to look for work is not to work
+        heartbeat.asleep(); // to look for work is not to work
         if (nanos != 0 && spin.isOn() && spins(nanos)) {
             return;
         }
         access.pollOnce(poll, events, nanos, work);
         now = clock.nanoTime();
-        pulse.awake(now);
+        heartbeat.awake(now);
     }
 
     /** Looks for work without sleeping, for as long as that is promising; true if there was some. */
@@ -464,7 +464,7 @@ public final class Reactor implements Watched {
             if (access.pollOnce(poll, events, 0, work) > 0 || isPending()) {
                 spin.found();
                 now = clock.nanoTime();
-                pulse.awake(now);
+                heartbeat.awake(now);
                 return true;
             }
             Thread.onSpinWait();
@@ -577,7 +577,7 @@ public final class Reactor implements Watched {
         if (owner instanceof EventSink ours) {
             CURRENT.setOpaque(this, ours);
             try {
-                ours.reactorEnds();
+                ours.onReactorEnd();
             } catch (Throwable e) {
                 metrics.failure();
                 FailureLog.report(ours, "could not end in order", e);
@@ -622,7 +622,7 @@ public final class Reactor implements Watched {
 
     /** What it is doing, what waits, what is registered: lines for {@code dump()}. Takes no lock; any thread. */
     public void describe(StringBuilder text) {
-        boolean works = pulse.isOdd();
+        boolean works = heartbeat.isOdd();
         Thread running = thread;
         text.append(name).append(": ");
         if (running == null) {
@@ -631,7 +631,7 @@ public final class Reactor implements Watched {
             text.append("sleeps");
         } else {
             text.append("has been in a turn for ")
-                    .append((clock.nanoTime() - pulse.turnBegan()) / 1_000)
+                    .append((clock.nanoTime() - heartbeat.turnBegan()) / 1_000)
                     .append(" µs");
             Object item = CURRENT.getOpaque(this);
             if (item != null) {
@@ -661,7 +661,7 @@ public final class Reactor implements Watched {
     /** What keeps it from ending, as far as it is running or waits to be run. */
     public void describeRemains(List<String> remains) {
         Object item = CURRENT.getOpaque(this);
-        if (pulse.isOdd() && item != null && !(item instanceof EngineStep)) {
+        if (heartbeat.isOdd() && item != null && !(item instanceof EngineStep)) {
             remains.add(name + " is in " + FailureLog.name(item));
         }
         for (Priority priority : Priority.values()) {

@@ -27,11 +27,11 @@ final class Ring {
     }
 
     /** Has the first so many items loaded into the cache, as far as they are {@link Prefetchable}; there must be as many. */
-    int touch(int count) {
+    int prefetch(int count) {
         int sum = 0;
         for (int i = 0; i < count; i++) {
             if (items[(head + i) & (items.length - 1)] instanceof Prefetchable item) {
-                sum += item.touch();
+                sum += item.prefetch();
             }
         }
         return sum;

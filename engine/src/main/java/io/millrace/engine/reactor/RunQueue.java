@@ -227,7 +227,7 @@ final class RunQueue {
         int fromRing = Math.min(ring.size(), budget - before);
         for (int i = 0; i < fromRing; i++) {
             if (fromRing >= MANY && i % AHEAD == 0) {
-                touched = ring.touch(Math.min(AHEAD, fromRing - i));
+                touched = ring.prefetch(Math.min(AHEAD, fromRing - i));
             }
             runner.run(ring.take());
         }

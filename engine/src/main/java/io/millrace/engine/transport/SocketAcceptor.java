@@ -71,7 +71,7 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
         try {
             loop.reactor.execute(SocketAcceptor::begun);
         } catch (RejectedExecutionException e) {
-            loop.reactor.executeAlways(this::reactorEnds, Priority.SYSTEM);
+            loop.reactor.executeAlways(this::onReactorEnd, Priority.SYSTEM);
             throw ended(e);
         }
     }
@@ -85,7 +85,7 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
     }
 
     @Override
-    public void signalled(int bits) {
+    public void onReady(int bits) {
         if (!queued) {
             queued = true;
             loop.reactor.add(this, Priority.NORMAL);
@@ -96,7 +96,7 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
     public void run() {
         queued = false;
         if (!closed && !waiting && accept(ACCEPTS)) {
-            signalled(0);
+            onReady(0);
         }
     }
 
@@ -210,7 +210,7 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
     }
 
     @Override
-    public void reactorEnds() {
+    public void onReactorEnd() {
         if (!closed) {
             stop();
         }

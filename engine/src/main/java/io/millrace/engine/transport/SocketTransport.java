@@ -73,8 +73,8 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
     }
 
     @Override
-    public int touch() {
-        return handler.touch();
+    public int prefetch() {
+        return handler.prefetch();
     }
 
     void register() {
@@ -82,7 +82,7 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
     }
 
     @Override
-    public void signalled(int bits) {
+    public void onReady(int bits) {
         pending |= bits;
         queue();
     }
@@ -303,7 +303,7 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
     }
 
     @Override
-    public void reactorEnds() {
+    public void onReactorEnd() {
         if (!closed) {
             try {
                 handler.loopEnds();

@@ -36,7 +36,7 @@ public interface TransportHandler {
      *
      * @return anything, made of what was loaded, so that the loads are not left out
      */
-    default int touch() {
+    default int prefetch() {
         return 0;
     }
 }

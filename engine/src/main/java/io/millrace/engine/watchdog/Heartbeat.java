@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * What a watchdog sees of a reactor: a counter, odd while the reactor works, even while it sleeps, another number each turn; and since when.
  *
  * <p><b>Who sleeps must be noticed when he wakes.</b> A reactor that goes from even to odd makes that store and <em>then</em> looks whether its {@link WatchdogSleep} is
- * suspended; the watchdog says that it suspends its vigil and <em>then</em> looks at the beats. Both are volatile stores before volatile loads, so one of the two sees
+ * suspended; the watchdog says that it suspends its watchdogSleep and <em>then</em> looks at the beats. Both are volatile stores before volatile loads, so one of the two sees
  * the other. From odd to odd a release is enough: the watchdog does not leave while it is odd.
  */
 public final class Heartbeat {
@@ -30,11 +30,11 @@ public final class Heartbeat {
     @SuppressWarnings("UnusedVariable") // by TURN_BEGAN
     private long turnBegan;
 
-    private @Nullable WatchdogSleep vigil;
+    private @Nullable WatchdogSleep watchdogSleep;
 
     /** Before the reactor runs for the first time. */
     void watchedBy(WatchdogSleep by) {
-        this.vigil = by;
+        this.watchdogSleep = by;
     }
 
     // ---- The reactor's thread ----
@@ -54,7 +54,7 @@ public final class Heartbeat {
         TURN_BEGAN.setOpaque(this, nowNanos);
         // Volatile: a store before the load in stirred(). See above.
         BEAT.setVolatile(this, (beat | 1) + 2);
-        WatchdogSleep by = vigil;
+        WatchdogSleep by = watchdogSleep;
         if (by != null) {
             by.stirred();
         }

@@ -30,7 +30,7 @@ public final class Watchdog {
     private final LoopDiagnosis[] suspects;
     private final Thread thread;
 
-    private final WatchdogSleep vigil;
+    private final WatchdogSleep watchdogSleep;
     private volatile boolean stopped;
     private @Nullable Runnable unsubscribe;
 
@@ -55,9 +55,9 @@ public final class Watchdog {
         this.suspects =
                 reactors.stream().map(reactor -> new LoopDiagnosis(limitNanos)).toArray(LoopDiagnosis[]::new);
         this.thread = Thread.ofPlatform().daemon(true).name(name + "-watchdog").unstarted(this::watch);
-        this.vigil = new WatchdogSleep(
-                reactors.stream().map(Watched::pulse).toArray(Heartbeat[]::new), () -> LockSupport.unpark(thread));
-        reactors.forEach(reactor -> reactor.pulse().watchedBy(vigil));
+        this.watchdogSleep = new WatchdogSleep(
+                reactors.stream().map(Watched::heartbeat).toArray(Heartbeat[]::new), () -> LockSupport.unpark(thread));
+        reactors.forEach(reactor -> reactor.heartbeat().watchedBy(watchdogSleep));
     }
 
     public void start() {
@@ -90,10 +90,10 @@ public final class Watchdog {
             pausedNanos = 0;
             Thread.interrupted(); // left behind by whoever was told: no thread that is interrupted can park
             if (!active) {
-                if (vigil.suspend() && !stopped) {
+                if (watchdogSleep.suspend() && !stopped) {
                     LockSupport.park(this);
                 }
-                vigil.resume();
+                watchdogSleep.resume();
             } else {
                 long began = System.nanoTime();
                 LockSupport.parkNanos(this, periodNanos);
@@ -116,7 +116,7 @@ public final class Watchdog {
         boolean active = false;
         for (int i = 0; i < last.length; i++) {
             Watched reactor = reactors.get(i);
-            long beat = reactor.pulse().beat();
+            long beat = reactor.heartbeat().beat();
             active |= beat != last[i] || (beat & 1) != 0;
             last[i] = beat;
             if ((beat & 1) == 0) {
@@ -132,11 +132,11 @@ public final class Watchdog {
         long item = reactor.items();
         ThreadTimes times = realTime ? ThreadTimes.of(reactor.systemThread()) : null;
         long now = clock.nanoTime();
-        long since = realTime ? now : reactor.pulse().turnBegan();
+        long since = realTime ? now : reactor.heartbeat().turnBegan();
         switch (suspect.works(beat, item, since, now, times, pausedNanos)) {
             case BLOCKED -> {
                 BlockedLoop blocked = reactor.describeTurn(suspect.itemNanos());
-                if (reactor.items() == item && reactor.pulse().beat() == beat) {
+                if (reactor.items() == item && reactor.heartbeat().beat() == beat) {
                     tell(blocked, now);
                 }
             }

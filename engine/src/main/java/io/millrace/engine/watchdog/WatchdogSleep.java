@@ -2,25 +2,25 @@ package io.millrace.engine.watchdog;
 
 /** Whether the watchdog is away because all reactors sleep, and who calls it back: see {@link Heartbeat} for why neither overlooks the other. */
 final class WatchdogSleep {
-    private final Heartbeat[] pulses;
+    private final Heartbeat[] heartbeats;
     private final Runnable callBack;
     private volatile boolean suspended;
 
     /**
-     * A vigil over some reactors.
+     * A watchdogSleep over some reactors.
      *
      * @param callBack unparks the watchdog
      */
-    WatchdogSleep(Heartbeat[] pulses, Runnable callBack) {
-        this.pulses = pulses;
+    WatchdogSleep(Heartbeat[] heartbeats, Runnable callBack) {
+        this.heartbeats = heartbeats;
         this.callBack = callBack;
     }
 
     /** The watchdog would leave: true if it may, until it is called back. */
     boolean suspend() {
         suspended = true;
-        for (Heartbeat pulse : pulses) {
-            if (pulse.isOdd()) {
+        for (Heartbeat heartbeat : heartbeats) {
+            if (heartbeat.isOdd()) {
                 return false;
             }
         }

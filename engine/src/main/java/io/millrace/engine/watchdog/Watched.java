@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /** A loop as its {@link Watchdog} sees it. Any thread may ask. */
 public interface Watched {
     /** Whether it works, and since when. */
-    Heartbeat pulse();
+    Heartbeat heartbeat();
 
     /** How many items and steps it has begun. */
     long items();

@@ -25,7 +25,7 @@ class RingTest {
                 IntStream.range(0, 40).mapToObj(i -> new Item(i, touched)).toList();
         items.forEach(ring::add);
 
-        int sum = ring.touch(30);
+        int sum = ring.prefetch(30);
 
         assertThat(touched)
                 .containsExactlyElementsOf(IntStream.range(0, 30).boxed().toList());
@@ -38,7 +38,7 @@ class RingTest {
     void leavesOthersAlone() {
         Ring ring = new Ring();
         ring.add(() -> {});
-        assertThat(ring.touch(1)).isZero();
+        assertThat(ring.prefetch(1)).isZero();
         assertThat(ring.size()).isEqualTo(1);
     }
 
@@ -47,7 +47,7 @@ class RingTest {
         public void run() {}
 
         @Override
-        public int touch() {
+        public int prefetch() {
             touched.add(number);
             return 1;
         }

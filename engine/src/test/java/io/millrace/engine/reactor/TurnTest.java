@@ -56,13 +56,13 @@ class TurnTest {
                 0,
                 new EventSink() {
                     @Override
-                    public void signalled(int bits) {
+                    public void onReady(int bits) {
                         log.add("event seen");
                         reactor.add(() -> log.add("event NORMAL"), Priority.NORMAL);
                     }
 
                     @Override
-                    public void reactorEnds() {
+                    public void onReactorEnd() {
                         log.add("end seen");
                     }
                 },

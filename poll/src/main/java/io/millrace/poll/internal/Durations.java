@@ -25,6 +25,41 @@ public final class Durations {
     }
 
     /**
+     * In nanoseconds, where what is negative is over.
+     *
+     * @param duration any
+     * @return from 0 to {@link #MAX_NANOS}
+     */
+    public static long nanosOrZero(Duration duration) {
+        return Math.max(0, toNanos(duration));
+    }
+
+    /**
+     * In nanoseconds, of a limit that may be none.
+     *
+     * @param limit not negative; zero stands for never
+     * @param what for the message
+     * @return from 0 to {@link #MAX_NANOS}
+     */
+    public static long limitNanos(Duration limit, String what) {
+        if (limit.isNegative()) {
+            throw new IllegalArgumentException(what + " must not be negative, not " + limit + "; zero is never");
+        }
+        return toNanos(limit);
+    }
+
+    /**
+     * How far a deadline is ahead. A deadline more than half the range of a long away has not passed.
+     *
+     * @param deadline in nanoseconds of a clock
+     * @param now of the same clock
+     * @return at most {@link #MAX_NANOS}; 0 if it has passed
+     */
+    public static long nanosUntil(long deadline, long now) {
+        return Math.clamp(deadline - now, 0, MAX_NANOS);
+    }
+
+    /**
      * In nanoseconds, of one that must be positive.
      *
      * @param duration more than none

@@ -12,24 +12,24 @@ class WatchdogSleepLincheckTest {
     }
 
     private static final class VigilRace extends Race implements Runnable {
-        private final Heartbeat pulse = new Heartbeat();
-        private final WatchdogSleep vigil = new WatchdogSleep(new Heartbeat[] {new Heartbeat(), pulse}, this);
+        private final Heartbeat heartbeat = new Heartbeat();
+        private final WatchdogSleep watchdogSleep = new WatchdogSleep(new Heartbeat[] {new Heartbeat(), heartbeat}, this);
         private volatile boolean called;
         private boolean left;
 
         VigilRace() {
-            pulse.watchedBy(vigil);
+            heartbeat.watchedBy(watchdogSleep);
         }
 
         @Override
         protected void longer() {
-            left = vigil.suspend();
+            left = watchdogSleep.suspend();
         }
 
         @Override
         protected void shorter() {
-            pulse.asleep();
-            pulse.awake(1);
+            heartbeat.asleep();
+            heartbeat.awake(1);
         }
 
         @Override

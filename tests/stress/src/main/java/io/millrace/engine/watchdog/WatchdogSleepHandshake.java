@@ -16,22 +16,22 @@ import org.openjdk.jcstress.infra.results.II_Result;
         desc = "It has left though a reactor works, and nobody called it back.")
 @Outcome(expect = Expect.ACCEPTABLE, desc = "The watchdog saw the beat, or the reactor saw that it leaves, or both.")
 public class WatchdogSleepHandshake implements Runnable {
-    private final Heartbeat pulse = new Heartbeat();
-    private final WatchdogSleep vigil = new WatchdogSleep(new Heartbeat[] {pulse}, this);
+    private final Heartbeat heartbeat = new Heartbeat();
+    private final WatchdogSleep watchdogSleep = new WatchdogSleep(new Heartbeat[] {heartbeat}, this);
     private int called;
 
     public WatchdogSleepHandshake() {
-        pulse.watchedBy(vigil);
+        heartbeat.watchedBy(watchdogSleep);
     }
 
     @Actor
     public void watchdog(II_Result result) {
-        result.r1 = vigil.suspend() ? 1 : 0;
+        result.r1 = watchdogSleep.suspend() ? 1 : 0;
     }
 
     @Actor
     public void reactor(II_Result result) {
-        pulse.awake(1);
+        heartbeat.awake(1);
         result.r2 = called;
     }
 

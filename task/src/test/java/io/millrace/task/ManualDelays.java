@@ -6,7 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 
 /** Alarms that ring when the test moves the time. */
-final class ManualAlarms implements Delays {
+final class ManualDelays implements Delays {
     private record Alarm(long dueNanos, Runnable action) {}
 
     private final List<Alarm> alarms = new ArrayList<>();
