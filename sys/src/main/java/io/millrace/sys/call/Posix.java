@@ -173,7 +173,7 @@ public final class Posix {
         static final MethodHandle WRITE = Native.link("write", 3);
         static final MethodHandle POLL = Native.link("poll", 3);
 
-        public static long read(CallState state, int fd, long address, long bytes) {
+        static long read(CallState state, int fd, long address, long bytes) {
             try {
                 return state.longResult((long) READ.invokeExact(state.segment, (long) fd, address, bytes));
             } catch (Throwable thrown) {
@@ -181,7 +181,7 @@ public final class Posix {
             }
         }
 
-        public static long write(CallState state, int fd, long address, long bytes) {
+        static long write(CallState state, int fd, long address, long bytes) {
             try {
                 return state.longResult((long) WRITE.invokeExact(state.segment, (long) fd, address, bytes));
             } catch (Throwable thrown) {
@@ -189,7 +189,7 @@ public final class Posix {
             }
         }
 
-        public static int poll(CallState state, long pollfds, int count, int timeoutMillis) {
+        static int poll(CallState state, long pollfds, int count, int timeoutMillis) {
             try {
                 return state.result(
                         (long) POLL.invokeExact(state.segment, pollfds, (long) count, (long) timeoutMillis));
@@ -204,7 +204,7 @@ public final class Posix {
         static final MethodHandle READV = Native.link("readv", 3);
         static final MethodHandle WRITEV = Native.link("writev", 3);
 
-        public static long read(CallState state, int fd, long iovecs, long count) {
+        static long read(CallState state, int fd, long iovecs, long count) {
             try {
                 return state.longResult((long) READV.invokeExact(state.segment, (long) fd, iovecs, count));
             } catch (Throwable thrown) {
@@ -212,7 +212,7 @@ public final class Posix {
             }
         }
 
-        public static long write(CallState state, int fd, long iovecs, long count) {
+        static long write(CallState state, int fd, long iovecs, long count) {
             try {
                 return state.longResult((long) WRITEV.invokeExact(state.segment, (long) fd, iovecs, count));
             } catch (Throwable thrown) {
