@@ -45,6 +45,8 @@ public abstract class HookedProvider extends FrontProvider {
     private static @Nullable Runnable beforeSleep;
     private static @Nullable Runnable afterEvents;
     private static @Nullable Runnable afterModify;
+    private static boolean refusesModify;
+    private static volatile long timeoutNanos;
 
     private final String behind;
 
@@ -73,11 +75,25 @@ public abstract class HookedProvider extends FrontProvider {
         afterModify = hook;
     }
 
+    /** Once, the system refuses a reregistration. */
+    static void refuseModify() {
+        refusesModify = true;
+    }
+
+    /** How long the last wait may take; for {@link #beforeSleep}. */
+    static long timeoutNanos() {
+        return timeoutNanos;
+    }
+
     @Override
     Selector inFrontOf(Selector real) {
         return new DelegatingSelector(nameFor(behind), real) {
             @Override
             public void modify(Handle handle, long key, int interest, int trigger) throws IOException {
+                if (refusesModify) {
+                    refusesModify = false;
+                    throw new IOException("refused by the test");
+                }
                 super.modify(handle, key, interest, trigger);
                 Runnable after = afterModify;
                 if (after != null) {
@@ -87,13 +103,14 @@ public abstract class HookedProvider extends FrontProvider {
             }
 
             @Override
-            public int await(long timeoutNanos, int maxEvents) throws IOException {
+            public int await(long timeout, int maxEvents) throws IOException {
+                timeoutNanos = timeout;
                 Runnable before = beforeSleep;
-                if (timeoutNanos != 0 && before != null) {
+                if (timeout != 0 && before != null) {
                     beforeSleep = null;
                     before.run();
                 }
-                int found = super.await(timeoutNanos, maxEvents);
+                int found = super.await(timeout, maxEvents);
                 Runnable after = afterEvents;
                 if (found > 0 && after != null) {
                     afterEvents = null;
