@@ -132,6 +132,18 @@ class SuspectTest {
     }
 
     @Test
+    @DisplayName("of very many places that block the latest are remembered, and an old one is told anew")
+    void manyPlaces() {
+        for (int i = 0; i < 1_000; i++) {
+            log.blocked(turn("connection 1", "on" + i), i * MS);
+        }
+        log.blocked(turn("connection 1", "on999"), 1_000 * MS);
+        assertThat(lines).hasSize(1_000);
+        log.blocked(turn("connection 1", "on0"), 1_001 * MS);
+        assertThat(lines).hasSize(1_001);
+    }
+
+    @Test
     @DisplayName("what is nobody's fault is one line a minute, with counts and the longest item")
     void counts() {
         assertThat(log.isSummaryDue(0)).isFalse();

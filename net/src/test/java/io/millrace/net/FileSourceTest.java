@@ -292,6 +292,9 @@ class FileSourceTest {
         assertThat(rig.reports(Duration.ZERO)).isTrue();
         assertThat(rig.reports(Duration.ZERO)).as("it never becomes ready anew").isFalse();
         rig.poll.deregister(file);
+        assertThat(file.handle().toString())
+                .as("what the poll took is given back")
+                .doesNotContain("1 in use");
         rig.poll.register(file, 1, Interest.READABLE, Trigger.LEVEL);
         assertThat(rig.reports(Duration.ZERO)).isTrue();
     }

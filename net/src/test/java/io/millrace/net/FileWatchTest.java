@@ -134,6 +134,53 @@ class FileWatchTest {
         assertQuiet();
     }
 
+    @Test
+    @DisplayName("mr-6: one that leaves and another that comes are no move, though nothing lies between them")
+    void twoMovesAreNotOne() throws Exception {
+        Path leaves = Files.createFile(directory.resolve("a"));
+        Path comes = directory.resolve("b");
+        Files.createFile(elsewhere.resolve("b"));
+        watch.watch(directory);
+
+        shell("mv " + leaves + " " + elsewhere + "/; mv " + elsewhere + "/b " + directory + "/");
+
+        assertThat(next()).isEqualTo(FileEvent.of(Kind.DELETED, leaves));
+        assertThat(next()).isEqualTo(FileEvent.of(Kind.CREATED, comes));
+        assertQuiet();
+    }
+
+    @Test
+    @DisplayName("mr-6: two files of a directory are watched for what each was asked for")
+    void twoFilesOfADirectory() throws Exception {
+        Path first = directory.resolve("a");
+        Path second = Files.createFile(directory.resolve("b"));
+        watch.watch(first, Kind.CREATED);
+        watch.watch(second, Kind.DELETED);
+
+        shell(": > " + first + "; rm " + second);
+
+        assertThat(next()).isEqualTo(FileEvent.of(Kind.CREATED, first));
+        assertThat(next()).isEqualTo(FileEvent.of(Kind.DELETED, second));
+        assertQuiet();
+    }
+
+    @Test
+    @DisplayName("mr-6: a directory that was moved away has ended, and is not watched where it is now")
+    void aMovedDirectoryHasEnded() throws Exception {
+        assumeTrue(backend != Rig.Backend.NIO, "NIO does not hear of it");
+        watch.watch(directory);
+        Path now = elsewhere.resolve("moved");
+        shell("mv " + directory + " " + now);
+        assertThat(next()).isEqualTo(FileEvent.of(Kind.DELETED, directory));
+        assertThat(watch.poll()).isNull();
+        rig.poll.register(watch, 1, Interest.READABLE, Trigger.LEVEL);
+
+        shell(": > " + now + "/a");
+
+        assertThat(rig.reports(Duration.ofMillis(50))).isFalse();
+        rig.poll.deregister(watch);
+    }
+
     private void assertMoved(Path from, Path to) throws IOException {
         if (backend == Rig.Backend.NIO) {
             // Two directories have two keys, whose order is nobody's promise.

@@ -246,6 +246,13 @@ public final class Notifier implements AutoCloseable {
         freeTokens.push(registered.token);
     }
 
+    /** How many tokens there are, in use or free. */
+    int tokens() {
+        synchronized (lock) {
+            return byToken.size();
+        }
+    }
+
     private int nextToken() {
         Integer free = freeTokens.peek();
         return free == null ? byToken.size() : free;
