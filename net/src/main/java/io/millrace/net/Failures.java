@@ -87,6 +87,10 @@ final class Failures {
                 + " bytes: by IPv4 one has at most 65507; send several, or use a stream");
     }
 
+    static IOException tooLong(long bytes, IOException cause) {
+        return because(tooLong(bytes), cause);
+    }
+
     static IOException start(List<String> command, IOException cause) {
         return isOurLimit(cause)
                 ? cause

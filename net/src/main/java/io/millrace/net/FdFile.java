@@ -52,13 +52,13 @@ final class FdFile implements FileTransport {
             if (address != 0) {
                 // Each read once: were they changed meanwhile, the bytes would still lie within the buffer.
                 int at = into.position();
-                moved = checkRead(fd, load(fd, address + at, Math.max(into.limit() - at, 0), position));
+                moved = checkRead(load(fd, address + at, Math.max(into.limit() - at, 0), position));
             } else {
                 into.get(
                         into.position()); // A buffer that this thread may not use throws before bytes are taken for it.
                 int asked = Math.min(into.remaining(), Scratch.MAX_BYTES);
                 try (Scratch scratch = Scratch.borrow(asked)) {
-                    moved = checkRead(fd, load(fd, scratch.address(), asked, position));
+                    moved = checkRead(load(fd, scratch.address(), asked, position));
                     if (moved > 0) {
                         scratch.give(into, into.position(), moved);
                     }
@@ -93,7 +93,7 @@ final class FdFile implements FileTransport {
                     moved = store(fd, scratch.address(), asked, position);
                 }
             }
-            int written = checkWritten(fd, moved);
+            int written = checkWritten(moved);
             from.position(from.position() + written);
             return written;
         } finally {
@@ -110,11 +110,11 @@ final class FdFile implements FileTransport {
                 return 0;
             }
             if (into.isNative()) {
-                return checkRead(fd, load(fd, into, (int) Math.min(into.byteSize(), Iovecs.MAX_BYTES), position));
+                return checkRead(load(fd, into, (int) Math.min(into.byteSize(), Iovecs.MAX_BYTES), position));
             }
             int asked = (int) Math.min(into.byteSize(), Scratch.MAX_BYTES);
             try (Scratch scratch = Scratch.borrow(asked)) {
-                int moved = checkRead(fd, load(fd, scratch.address(), asked, position));
+                int moved = checkRead(load(fd, scratch.address(), asked, position));
                 if (moved > 0) {
                     scratch.give(into, moved);
                 }
@@ -133,12 +133,12 @@ final class FdFile implements FileTransport {
                 return 0;
             }
             if (from.isNative()) {
-                return checkWritten(fd, store(fd, from, (int) Math.min(from.byteSize(), Iovecs.MAX_BYTES), position));
+                return checkWritten(store(fd, from, (int) Math.min(from.byteSize(), Iovecs.MAX_BYTES), position));
             }
             int asked = (int) Math.min(from.byteSize(), Scratch.MAX_BYTES);
             try (Scratch scratch = Scratch.borrow(asked)) {
                 scratch.take(from, asked);
-                return checkWritten(fd, store(fd, scratch.address(), asked, position));
+                return checkWritten(store(fd, scratch.address(), asked, position));
             }
         } finally {
             descriptor.release();
@@ -211,18 +211,26 @@ final class FdFile implements FileTransport {
         }
     }
 
-    private static int checkWritten(int fd, long result) throws ErrnoException {
+    private int checkWritten(long result) throws IOException {
         if (result < 0) {
-            throw new ErrnoException("write", fd, (int) -result);
+            throw failed("write", "cannot write to ", "reading", result);
         }
         return (int) result;
     }
 
-    private static int checkRead(int fd, long result) throws ErrnoException {
+    private int checkRead(long result) throws IOException {
         if (result < 0) {
-            throw new ErrnoException("read", fd, (int) -result);
+            throw failed("read", "cannot read from ", "writing", result);
         }
         return result == 0 ? Io.EOF : (int) result;
+    }
+
+    /** The descriptor is open, because it is in use; so a bad one is one that was opened for something else. */
+    private IOException failed(String call, String doing, String openedFor, long result) {
+        ErrnoException failure = new ErrnoException(call, descriptor.fd(), (int) -result);
+        return failure.is(Errno.EBADF)
+                ? new IOException(doing + this + ": it was opened for " + openedFor + " only", failure)
+                : failure;
     }
 
     @Override

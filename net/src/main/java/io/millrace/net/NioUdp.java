@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.net.PortUnreachableException;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.DatagramChannel;
@@ -23,6 +24,9 @@ import org.jspecify.annotations.Nullable;
 final class NioUdp implements UdpTransport {
     private final DatagramChannel channel;
     private final OsHandle handle;
+    /** By IPv4; by IPv6 a few bytes more, and the system knows which it is. */
+    private static final int LARGEST = 65_507;
+
     private @Nullable InetSocketAddress sender;
     private boolean truncated;
     private volatile @Nullable InetSocketAddress remote;
@@ -71,6 +75,8 @@ final class NioUdp implements UdpTransport {
             return sent;
         } catch (PortUnreachableException e) {
             throw unreachable(e);
+        } catch (SocketException e) {
+            throw bytes > LARGEST ? Failures.tooLong(bytes, e) : e;
         }
     }
 
