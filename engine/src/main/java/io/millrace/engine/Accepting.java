@@ -29,6 +29,7 @@ final class Accepting implements Owner, Runnable, Acceptance {
     private static final int ACCEPTS = Reactor.COSTLY;
     /** No system's queue holds more than these: who comes after so many came after the close. */
     private static final int DRAINED = 1 << 16;
+
     private static final long RETRY_NANOS = 50_000_000;
 
     private final ReactorLoop loop;
@@ -40,6 +41,7 @@ final class Accepting implements Owner, Runnable, Acceptance {
     private boolean closed;
     /** How many were accepted at most while it waits to be closed. */
     private int drained;
+
     private @Nullable InputStream spare;
 
     Accepting(ReactorLoop loop, TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed) {
@@ -168,7 +170,8 @@ final class Accepting implements Owner, Runnable, Acceptance {
         if (closed) {
             return;
         }
-        // What has arrived would be reset by the close of the listener. Whoever does not want all of it in one turn has drained it.
+        // What has arrived would be reset by the close of the listener. Whoever does not want all of it in one turn has
+        // drained it.
         accept(drained == 0 ? DRAINED : ACCEPTS);
         stop();
     }

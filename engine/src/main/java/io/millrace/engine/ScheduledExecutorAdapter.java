@@ -136,11 +136,7 @@ final class ScheduledExecutorAdapter extends AbstractExecutorService implements 
 
     private ScheduledTask<?> periodic(Runnable command, long initialDelay, long periodNanos, TimeUnit unit) {
         return new ScheduledTask<>(
-                this,
-                Executors.callable(command),
-                unit.toNanos(initialDelay),
-                periodNanos,
-                sequence.getAndIncrement());
+                this, Executors.callable(command), unit.toNanos(initialDelay), periodNanos, sequence.getAndIncrement());
     }
 
     private static long positive(long value, String what) {

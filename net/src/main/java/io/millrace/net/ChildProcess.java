@@ -327,8 +327,8 @@ public final class ChildProcess implements Source, AutoCloseable {
 
         private static void requireNoZero(String what, @Nullable String text) {
             if (text != null && text.indexOf('\0') >= 0) {
-                throw new IllegalArgumentException(what + " has no zero character, which would end it: \""
-                        + text.replace("\0", "\\0") + "\"");
+                throw new IllegalArgumentException(
+                        what + " has no zero character, which would end it: \"" + text.replace("\0", "\\0") + "\"");
             }
         }
 

@@ -270,8 +270,8 @@ public final class Net {
     public FileSource file(Path path, OpenOption... options) throws IOException {
         Set<OpenOption> all = Set.copyOf(Arrays.asList(options));
         if (all.contains(StandardOpenOption.DELETE_ON_CLOSE)) {
-            throw new UnsupportedOperationException("cannot open " + path
-                    + " with DELETE_ON_CLOSE; delete it when it is open, or when you are done");
+            throw new UnsupportedOperationException(
+                    "cannot open " + path + " with DELETE_ON_CLOSE; delete it when it is open, or when you are done");
         }
         return sources.file(path, all);
     }

@@ -45,7 +45,8 @@ final class NioWatch implements WatchTransport {
     private volatile boolean closed;
 
     /** A watched directory, and what tells it from another one that has its name. */
-    private record Guarded(WatchKey key, Path place, @Nullable Object identity) {
+    private record Guarded(
+            WatchKey key, Path place, @Nullable Object identity) {
         boolean isInPlace() {
             try {
                 return Objects.equals(identityOf(place), identity);
@@ -227,7 +228,9 @@ final class NioWatch implements WatchTransport {
 
     /** Cancels a key that nobody watches, and those above that were there for its sake; save one that is about to be used. Under the monitor. */
     private void release(WatchKey key, @Nullable WatchKey kept) {
-        above.values().forEach(below -> below.values().removeIf(guarded -> guarded.key().equals(key)));
+        above.values()
+                .forEach(below ->
+                        below.values().removeIf(guarded -> guarded.key().equals(key)));
         above.entrySet().removeIf(entry -> {
             boolean unused = entry.getValue().isEmpty();
             if (unused && !byKey.containsKey(entry.getKey()) && !entry.getKey().equals(kept)) {

@@ -1066,7 +1066,8 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
                 left = bytesIn == before ? left : idleNanos;
             }
             if (left <= 0) {
-                finishSoon(new SocketTimeoutException("closed " + this + ": idle for " + idleNanos / 1_000_000 + " ms"));
+                finishSoon(
+                        new SocketTimeoutException("closed " + this + ": idle for " + idleNanos / 1_000_000 + " ms"));
             } else {
                 watchIdle(left);
             }

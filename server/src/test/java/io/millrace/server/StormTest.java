@@ -99,8 +99,7 @@ class StormTest {
 
         private int after(IntSupplier what) throws Exception {
             CompletableFuture<Integer> result = new CompletableFuture<>();
-            manager.run(
-                    () -> manager.run(() -> result.complete(what.getAsInt()), Priority.LOW), Priority.LOW);
+            manager.run(() -> manager.run(() -> result.complete(what.getAsInt()), Priority.LOW), Priority.LOW);
             return result.get(20, TimeUnit.SECONDS);
         }
     }
