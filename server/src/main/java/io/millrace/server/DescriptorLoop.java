@@ -36,6 +36,8 @@ final class DescriptorLoop implements TransportLoop {
     private final ReadinessEventManager manager;
     private final Serial turns;
     private final ArrayDeque<Runnable> endOfTurn = new ArrayDeque<>();
+    /** Ends of connections, which must not wait for a turn that a manager in its end may refuse. */
+    private final ArrayDeque<Runnable> costly = new ArrayDeque<>();
     private volatile @Nullable Thread running;
     /** How to end each thing that it carries, by identity. The loop's. */
     private final Set<Runnable> carried = new LinkedHashSet<>();
@@ -101,6 +103,9 @@ final class DescriptorLoop implements TransportLoop {
                 if (next != null) {
                     runSafely(next);
                 }
+            }
+            for (Runnable next = costly.poll(); next != null; next = costly.poll()) {
+                runSafely(next);
             }
             if (!endOfTurn.isEmpty()) {
                 execute(() -> {});
@@ -192,6 +197,12 @@ final class DescriptorLoop implements TransportLoop {
     @Override
     public void atEndOfTurn(Runnable what) {
         endOfTurn.add(what);
+    }
+
+    /** All of them in this turn: a turn is one task of the manager's, and here is no more than one connection's share of them. */
+    @Override
+    public void soon(Runnable what) {
+        costly.add(what);
     }
 
     @Override

@@ -132,10 +132,8 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     private boolean pausedByUser;
     private boolean pausedByBacklog;
     private boolean closeWhenSent;
-    /** It is over as soon as the loop comes to it, and for which reason. */
+    /** It is over as soon as the loop comes to it. */
     private boolean finishing;
-
-    private @Nullable IOException finishCause;
 
     /** All is sent, and the loop will close it soon, or linger. */
     private boolean leaving;
@@ -904,7 +902,6 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         doomed = true;
         if (!finishing) {
             finishing = true;
-            finishCause = cause;
             giveUpOutput();
             loop.soon(() -> finish(cause));
         }
@@ -966,8 +963,8 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     /** The loop is in its last turn: what the system takes now goes out, and then it is over. */
     @Override
     public void loopEnds() {
-        if (over) {
-            return;
+        if (over || finishing) {
+            return; // what was left for the end of this turn is run
         }
         lastTurn = true;
         try {
@@ -975,8 +972,8 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         } finally {
             long left = queuedBytes();
             finish(
-                    finishing || left == 0 || lingering
-                            ? finishCause
+                    left == 0 || lingering
+                            ? null
                             : new IOException("closed " + this + ": its event manager has ended, and " + left
                                     + " bytes could not be sent; close the server or client before its manager"));
         }

@@ -85,9 +85,7 @@ public interface TransportLoop extends Executor {
      *
      * @param what once
      */
-    default void soon(Runnable what) {
-        atEndOfTurn(what);
-    }
+    void soon(Runnable what);
 
     /**
      * Whether all its connections are read into one buffer, so that a large one costs none of them anything.
