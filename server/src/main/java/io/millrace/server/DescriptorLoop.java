@@ -199,7 +199,7 @@ final class DescriptorLoop implements TransportLoop {
         endOfTurn.add(what);
     }
 
-    /** All of them in this turn: a turn is one task of the manager's, and here is no more than one connection's share of them. */
+    /** All of them in this turn, which is one task of the manager's: it serves others between two of those. */
     @Override
     public void soon(Runnable what) {
         costly.add(what);
