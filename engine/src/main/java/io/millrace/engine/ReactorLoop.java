@@ -79,6 +79,11 @@ final class ReactorLoop implements TransportLoop {
     }
 
     @Override
+    public void soon(Runnable what) {
+        reactor.soon(what);
+    }
+
+    @Override
     public boolean sharesBuffer() {
         return true;
     }

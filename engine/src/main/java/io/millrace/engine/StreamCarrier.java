@@ -57,6 +57,8 @@ final class StreamCarrier implements StreamTransport, Owner, Distant, Runnable {
     private long share = FILE_SHARE;
 
     private boolean closed;
+    /** It has failed, and will be closed soon. */
+    private boolean broken;
 
     StreamCarrier(ReactorLoop loop, ByteStream stream, TransportHandler handler, int bufferSize) {
         this.loop = loop;
@@ -97,7 +99,7 @@ final class StreamCarrier implements StreamTransport, Owner, Distant, Runnable {
         queued = false;
         int bits = pending;
         pending = 0;
-        if (closed) {
+        if (closed || broken) {
             return;
         }
         share = FILE_SHARE;
@@ -118,10 +120,10 @@ final class StreamCarrier implements StreamTransport, Owner, Distant, Runnable {
                 read();
             }
         } catch (IOException e) {
-            fail(e);
+            failSoon(e);
         } catch (Throwable e) {
             // Not the handler's, which contains its own: the state of this connection cannot be trusted any more.
-            fail(new IOException(
+            failSoon(new IOException(
                     "cannot go on with " + this + ": " + e.getClass().getName(), e));
         }
     }
@@ -185,6 +187,12 @@ final class StreamCarrier implements StreamTransport, Owner, Distant, Runnable {
             drained.drained(Bits.WRITABLE);
         }
         return sent;
+    }
+
+    /** A thousand may be reset at once. */
+    private void failSoon(IOException cause) {
+        broken = true;
+        reactor.soon(() -> fail(cause));
     }
 
     private void fail(IOException cause) {
@@ -302,7 +310,7 @@ final class StreamCarrier implements StreamTransport, Owner, Distant, Runnable {
 
     @Override
     public void reactorEnds() {
-        if (!closed) {
+        if (!closed && !broken) {
             try {
                 handler.loopEnds();
             } finally {

@@ -397,11 +397,15 @@ public final class Poll implements AutoCloseable {
         node.clearWheeled();
     }
 
-    /** Hands out the queue's snapshot, as far as there is room; LEVEL nodes go behind what is pending, for the next poll. */
+    /**
+     * Hands out the queue's snapshot, as far as there is room; LEVEL nodes go behind what is pending, for the next poll. Nodes that have nothing to say take no room: of those at most a step, as of timers, and
+     * the rest in the next pass, which does not sleep before it (end-5).
+     */
     @SuppressWarnings("ReferenceEquality") // nodes and terms are compared by identity: it is what is meant
     private void readSoftware(Events events) {
         SoftNode firstRequeued = null;
-        while (events.room() > 0) {
+        int room = events.room();
+        for (int looked = 0; events.room() > 0 && looked < room + Timer.STEP; looked++) {
             SoftNode node = queue.peek();
             if (node == null || node == firstRequeued) {
                 return;

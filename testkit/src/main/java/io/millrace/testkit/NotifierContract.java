@@ -12,13 +12,16 @@ import io.millrace.net.Io;
 import io.millrace.net.Net;
 import io.millrace.net.Pipe;
 import io.millrace.net.SignalSource;
+import io.millrace.poll.Channel;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Notifier;
 import io.millrace.poll.Notifier.Position;
+import io.millrace.poll.Poll;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Registration;
 import io.millrace.poll.Source;
 import io.millrace.poll.Timer;
+import io.millrace.poll.Trigger;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
@@ -634,6 +637,39 @@ public abstract class NotifierContract extends PollContract {
     }
 
     @Test
+    @DisplayName("tip-7: a source that the first wait refuses loses its handler, and every other one keeps its own")
+    void oneIsRefused() throws IOException {
+        open();
+        List<Channel<String>> channels = new ArrayList<>();
+        try (Poll elsewhere = Poll.open();
+                Registration taken = new Registration();
+                Registration alsoTaken = new Registration()) {
+            elsewhere.register(taken, 0, Interest.READABLE, Trigger.EDGE);
+            elsewhere.register(alsoTaken, 1, Interest.READABLE, Trigger.EDGE);
+            for (int i = 0; i < 6; i++) {
+                Channel<String> channel = Channel.unbounded();
+                channels.add(channel);
+                notifier.setHandler(channel, Interest.READABLE, kind -> ran.add(String.valueOf(channel.poll())));
+                channel.send("message " + i);
+                if (i == 1) {
+                    notifier.setHandler(taken, Interest.READABLE, kind -> ran.add("never"));
+                } else if (i == 3) {
+                    notifier.setHandler(alsoTaken, Interest.READABLE, kind -> ran.add("never"));
+                }
+            }
+            assertThatThrownBy(() -> notifier.doOneEvent(Duration.ZERO))
+                    .isInstanceOf(IllegalStateException.class)
+                    .satisfies(e -> assertThat(e.getSuppressed()).hasSize(1));
+            while (notifier.doOneEvent(Duration.ZERO)) {
+                // Until there is nothing more.
+            }
+            assertThat(ran).hasSize(6);
+        } finally {
+            channels.forEach(Channel::close);
+        }
+    }
+
+    @Test
     @DisplayName("tip-7: a descriptor has a handler on a native backend; NIO refuses it and says what to do")
     void aDescriptor() throws IOException {
         open();
@@ -649,7 +685,6 @@ public abstract class NotifierContract extends PollContract {
                         .isInstanceOf(IllegalArgumentException.class)
                         .hasMessageContaining("the backend nio takes channels, not descriptors")
                         .hasMessageContaining("native backend");
-                assertThat(OpenFiles.count()).as("nothing stays open").isEqualTo(before);
                 assertThat(notifier.doOneEvent(Duration.ZERO))
                         .as("and the notifier goes on")
                         .isFalse();
@@ -658,6 +693,8 @@ public abstract class NotifierContract extends PollContract {
                         .isInstanceOf(IllegalArgumentException.class);
                 assertThat(notifier.doOneEvent(Duration.ZERO)).isFalse();
                 assertThat(ran).isEmpty();
+                notifier.close();
+                assertThat(OpenFiles.count()).as("nothing stays open").isEqualTo(before);
                 return;
             }
             notifier.setHandler(source, Interest.READABLE, kind -> ran.add("readable"));
