@@ -440,4 +440,23 @@ class EventLoopTest {
             release.countDown();
         }
     }
+
+    private static boolean isThere(String thread) {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(each -> each.getName().startsWith(thread));
+    }
+
+    @ParameterizedTest
+    @EnumSource(Dispatch.class)
+    @DisplayName("end-2, mill-12: a loop that has ended leaves no thread behind: workers, compute pool or watchdog")
+    void noThreads(Dispatch mode) throws Exception {
+        EventLoop loop =
+                EventLoop.builder().workers(2).dispatch(mode).name("ended-loop").open();
+        Thread runs = Thread.ofPlatform().name("ended-loop-runs").start(loop::run);
+        loop.compute().submit(() -> {}).get(10, TimeUnit.SECONDS);
+        assertThat(isThere("ended-loop")).isTrue();
+        assertThat(loop.shutdown(Duration.ofMinutes(1))).isEmpty();
+        runs.join();
+        await().until(() -> !isThere("ended-loop"));
+    }
 }
