@@ -63,7 +63,7 @@ class EndingTest {
         Socket socket = new Socket();
         sockets.add(socket);
         socket.setReceiveBufferSize(32 << 10);
-        socket.setSoTimeout(20_000);
+        socket.setSoTimeout(10_000);
         socket.connect(server.address());
         return socket;
     }
@@ -170,9 +170,12 @@ class EndingTest {
             TcpServer server = TcpServer.builder().manager(loops).start(holding);
             Socket held = held(server);
             assertThat(server.shutdown(Duration.ofMillis(20)).remaining()).isNotEmpty();
-            assertThatThrownBy(() -> connect(server)).isInstanceOf(IOException.class);
-            assertThat(held.getInputStream().read()).isEqualTo(-1);
-            open.countDown();
+            try {
+                assertThatThrownBy(() -> connect(server)).isInstanceOf(IOException.class);
+                assertThat(held.getInputStream().read()).isEqualTo(-1);
+            } finally {
+                open.countDown();
+            }
         }
     }
 
@@ -261,7 +264,7 @@ class EndingTest {
             client.connect((InetSocketAddress) listener.getLocalSocketAddress(), holding);
             Socket peer = listener.accept();
             sockets.add(peer);
-            peer.setSoTimeout(20_000);
+            peer.setSoTimeout(10_000);
             peer.getOutputStream().write(1);
             assertThat(entered.await(10, TimeUnit.SECONDS)).isTrue();
             Thread closing = Thread.ofPlatform().daemon().start(client::close);
@@ -269,8 +272,11 @@ class EndingTest {
                 clock.advance(Duration.ofSeconds(1));
                 return !closing.isAlive();
             });
-            assertThat(peer.getInputStream().read()).isEqualTo(-1);
-            open.countDown();
+            try {
+                assertThat(peer.getInputStream().read()).isEqualTo(-1);
+            } finally {
+                open.countDown();
+            }
         }
     }
 
@@ -397,7 +403,8 @@ class EndingTest {
 
     @ParameterizedTest
     @EnumSource(Dispatch.class)
-    @DisplayName("mill-9: an abort in a callback ends the connection though its peer reads nothing of what was sent before")
+    @DisplayName(
+            "mill-9: an abort in a callback ends the connection though its peer reads nothing of what was sent before")
     void abortInACallback(Dispatch mode) throws Exception {
         CompletableFuture<Connection> over = new CompletableFuture<>();
         TcpServer server = on("epoll", 1).dispatch(mode, 1).start(new ConnectionHandler() {
@@ -479,10 +486,10 @@ class EndingTest {
     @DisplayName("mill-7, mill-9: who closes before all was sent is not told that it may send on")
     void notWritableAfterAClose() throws Exception {
         LinkedBlockingQueue<String> told = new LinkedBlockingQueue<>();
-        TcpServer server = on("epoll", 1).start(new ConnectionHandler() {
+        TcpServer server = on("epoll", 1).waterMarks(4 << 20, 4 << 20, 64 << 20).start(new ConnectionHandler() {
             @Override
             public void onData(Connection connection, ByteBuffer data) {
-                told.add(connection.send(ByteBuffer.allocate(8 << 20)).toString());
+                told.add(connection.send(ByteBuffer.allocate(32 << 20)).toString());
                 connection.close();
             }
 
@@ -498,7 +505,7 @@ class EndingTest {
         });
         Socket socket = connect(server);
         socket.getOutputStream().write(1);
-        assertThat(socket.getInputStream().readAllBytes()).hasSize(8 << 20);
+        assertThat(socket.getInputStream().readAllBytes()).hasSize(32 << 20);
         socket.close();
         assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo("ABOVE_HIGH_WATER");
         assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo("disconnect");

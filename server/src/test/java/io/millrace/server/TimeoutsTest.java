@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -175,6 +176,42 @@ class TimeoutsTest {
             clock.advance(Duration.ofSeconds(3));
             assertThat(next()).contains("took longer than 3000 ms");
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Dispatch.class)
+    @DisplayName("mr-9: every frame has its time from its own first byte on, whatever became of those before")
+    void everyFrameHasItsTime(Dispatch mode) throws Exception {
+        try (Reactors loops = loops("epoll", clock);
+                TcpServer server = TcpServer.builder()
+                        .manager(loops)
+                        .dispatch(mode, 1)
+                        .start(Framing.lines(100).within(Duration.ofSeconds(3)).frames(new Recording()));
+                Socket socket = connect(server)) {
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            write(socket, "fir");
+            await().until(() -> isKept(connection));
+            advance(loops, Duration.ofSeconds(1));
+            write(socket, "st\nsec");
+            assertThat(next()).isEqualTo("data first");
+            await().until(() -> isKept(connection));
+            advance(loops, Duration.ofMillis(2_100)); // the alarm of the first, 2.1 s after the second began
+            write(socket, "ond\n");
+            assertThat(next()).isEqualTo("data second");
+            advance(loops, Duration.ofSeconds(10)); // that of the second, and nothing is there
+            write(socket, "third");
+            await().until(() -> isKept(connection));
+            advance(loops, Duration.ofMillis(2_900));
+            assertThat(log).isEmpty();
+            advance(loops, Duration.ofMillis(200));
+            assertThat(next()).contains("took longer than 3000 ms");
+        }
+    }
+
+    private void advance(Reactors loops, Duration by) throws Exception {
+        drained(loops);
+        clock.advance(by);
+        drained(loops);
     }
 
     private static boolean isKept(Connection connection) {
