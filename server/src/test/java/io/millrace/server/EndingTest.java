@@ -8,6 +8,7 @@ import io.millrace.engine.Dispatch;
 import io.millrace.engine.Reactors;
 import io.millrace.poll.ManualClock;
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -293,6 +294,27 @@ class EndingTest {
     }
 
     @Test
+    @DisplayName("end-7: a client forgets an attempt that has come to its end")
+    void attemptsAreForgotten() throws Exception {
+        try (TcpServer server = on("epoll", 1).start((connection, data) -> {});
+                TcpClient client = TcpClient.open()) {
+            WeakReference<Object> made = madeAndOver(client, server);
+            await().until(() -> {
+                madeAndOver(client, server); // a loop may remember what it did last
+                System.gc();
+                return made.refersTo(null);
+            });
+        }
+    }
+
+    private static WeakReference<Object> madeAndOver(TcpClient client, TcpServer server) throws Exception {
+        CompletableFuture<Connection> made = client.connect(server.address(), (connection, data) -> {});
+        made.get(10, TimeUnit.SECONDS).abort();
+        await().until(() -> client.context().connections().isEmpty());
+        return new WeakReference<>(made);
+    }
+
+    @Test
     @DisplayName("mill-7: a connect whose future is cancelled is given up")
     void aCancelledConnect() throws Exception {
         try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
@@ -479,6 +501,59 @@ class EndingTest {
             assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo("disconnect");
             turn(loops);
             assertThat(told).isEmpty();
+        }
+    }
+
+    /** The bytes are sent in the last turn of the connection's loop. */
+    private byte[] sentInTheLastTurn(int size, ConnectionHandler handler, CompletableFuture<Connection> connected)
+            throws Exception {
+        try (Reactors loops = Reactors.builder().reactors(1).name("test").open()) {
+            TcpServer server = TcpServer.builder().manager(loops).start(handler);
+            Socket socket = connect(server);
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            loops.execute(() -> {
+                loops.shutdown();
+                loops.execute(() -> connection.send(ByteBuffer.allocate(size)));
+            });
+            assertThat(loops.awaitTermination(Duration.ofSeconds(10))).isTrue();
+            try {
+                return socket.getInputStream().readAllBytes();
+            } catch (IOException e) {
+                return new byte[0]; // a reset
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1_000, 64 << 20})
+    @DisplayName(
+            "end-2: what is sent in the last turn of its loop goes out if the system takes it, and else that is told")
+    void theLastTurn(int size) throws Exception {
+        CompletableFuture<Connection> connected = new CompletableFuture<>();
+        LinkedBlockingQueue<String> errors = new LinkedBlockingQueue<>();
+        byte[] got = sentInTheLastTurn(
+                size,
+                new ConnectionHandler() {
+                    @Override
+                    public void onConnect(Connection connection) {
+                        connected.complete(connection);
+                    }
+
+                    @Override
+                    public void onData(Connection connection, ByteBuffer data) {}
+
+                    @Override
+                    public void onError(@Nullable Connection connection, Throwable failure) {
+                        errors.add(String.valueOf(failure.getMessage()));
+                    }
+                },
+                connected);
+        if (size == 1_000) {
+            assertThat(got).hasSize(size);
+            assertThat(errors).isEmpty();
+        } else {
+            assertThat(got.length).isLessThan(size);
+            assertThat(errors).singleElement().asString().contains("bytes could not be sent");
         }
     }
 

@@ -164,6 +164,23 @@ class LimitsTest {
         assertThat(connections.admit(anyone)).isEqualTo(Connections.Admission.CLOSED);
     }
 
+    @Test
+    @DisplayName(
+            "end-4: a connection that took its place before the admission was closed, and is added after it, is closed")
+    void addedAfterAClose() throws Exception {
+        Counting handler = new Counting();
+        try (TcpServer server = on("epoll", 1).start(handler);
+                Socket socket = new Socket()) {
+            socket.connect(server.address());
+            StreamConnection connection = (StreamConnection) take(handler, 1).getFirst();
+            Connections others = new Connections(new ServerSettings(), 2, Integer.MAX_VALUE);
+            assertThat(others.admit(InetAddress.getLoopbackAddress())).isEqualTo(Connections.Admission.TAKEN);
+            others.closeAdmission();
+            others.add(connection);
+            assertThat(connection.isClosed()).isTrue();
+        }
+    }
+
     // ---- The budget ----
 
     private static List<Connection> take(Counting handler, int count) throws InterruptedException {
