@@ -2,6 +2,7 @@ package io.millrace.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.millrace.net.Net;
 import io.millrace.net.Pipe;
@@ -418,5 +419,19 @@ class ReactorsTest {
             open.countDown();
         }
         assertThat(reports).isEmpty();
+    }
+
+    @Test
+    @DisplayName("end-2: a manager that has ended leaves no thread behind, its watchdog's neither")
+    void noThreads() {
+        Reactors manager = Reactors.builder().reactors(2).name("ended-manager").open();
+        assertThat(isThere("ended-manager")).isTrue();
+        assertThat(manager.shutdown(Duration.ofMinutes(1))).isEmpty();
+        await().until(() -> !isThere("ended-manager"));
+    }
+
+    private static boolean isThere(String thread) {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(each -> each.getName().startsWith(thread));
     }
 }
