@@ -39,6 +39,7 @@ final class DescriptorLoop implements TransportLoop {
     private final ArrayDeque<Runnable> endOfTurn = new ArrayDeque<>();
     /** Ends of connections, which must not wait for a turn that a manager in its end may refuse. */
     private final ArrayDeque<Runnable> costly = new ArrayDeque<>();
+
     private volatile @Nullable Thread running;
     /** How to end each thing that it carries, by identity. The loop's. */
     private final Set<Runnable> carried = new LinkedHashSet<>();
