@@ -56,7 +56,7 @@ public final class Main {
     }
 
     private static int fail(PrintStream err, String line, int status) {
-        err.println("millrace: " + line);
+        err.println("millrace: " + OneLine.joined(line));
         return status;
     }
 

@@ -18,6 +18,11 @@ final class OneLine {
         if (root != null && !text.contains(root)) {
             text += ", because of " + root(shown);
         }
+        return joined(text);
+    }
+
+    /** What stands in several lines, in one. */
+    static String joined(String text) {
         return text.strip().replaceAll("\\s*\\R\\s*", "; ");
     }
 

@@ -42,6 +42,10 @@ record Options(
 
     static Options of(ParseResult parsed) throws UsageException {
         String host = parsed.matchedOptionValue("--host", "127.0.0.1");
+        if (host.isBlank()) {
+            // To the JDK that is the loopback address; to whoever has a variable that is not set, a surprise.
+            throw new UsageException("--host is empty; name an address, such as 127.0.0.1 or 0.0.0.0");
+        }
         InetSocketAddress address = new InetSocketAddress(host, number(parsed, "--port", 7007, 0, 65_535));
         if (address.isUnresolved()) {
             throw new UsageException("cannot resolve the host " + host);

@@ -62,6 +62,26 @@ class MainTest {
     }
 
     @Test
+    @DisplayName("mr-12: an argument of several lines is told in one")
+    void severalLines() {
+        assertThat(Main.run(
+                        new String[] {"serve\nnothing"},
+                        new PrintStream(out, true, UTF_8),
+                        new PrintStream(err, true, UTF_8)))
+                .isEqualTo(2);
+        assertThat(err.toString(UTF_8).lines())
+                .containsExactly("millrace: cannot understand serve; nothing; try millrace --help");
+    }
+
+    @Test
+    @DisplayName("mr-12: a host that is empty is refused")
+    void emptyHost() {
+        assertThat(run("serve --port 0 --host ")).isEqualTo(2);
+        assertThat(err.toString(UTF_8).lines())
+                .containsExactly("millrace: --host is empty; name an address, such as 127.0.0.1 or 0.0.0.0");
+    }
+
+    @Test
     @DisplayName("mr-12: a backend that does not exist is named")
     void noSuchBackend() {
         assertThat(run("serve --backend kpoll --port 0")).isEqualTo(2);

@@ -24,6 +24,7 @@ import io.millrace.net.ByteStream;
 import io.millrace.net.UdpSocket;
 import io.millrace.poll.BackendReport;
 import io.millrace.poll.Clock;
+import io.millrace.poll.ClosedPollException;
 import io.millrace.poll.Source;
 import io.millrace.poll.internal.Durations;
 import java.time.Duration;
@@ -371,6 +372,8 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
                 throw ended("register " + source);
             }
             registered = true;
+        } catch (ClosedPollException e) {
+            throw ended("register " + source); // that reactor has ended, though another may not have
         } finally {
             if (!registered) {
                 descriptors.remove(descriptor);
@@ -408,6 +411,8 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
                 throw ended("register " + descriptor);
             }
             registered = true;
+        } catch (ClosedPollException e) {
+            throw ended("register " + descriptor);
         } finally {
             if (!registered) {
                 descriptors.remove(descriptor);

@@ -127,21 +127,17 @@ final class ScheduledExecutorAdapter extends AbstractExecutorService implements 
 
     @Override
     public ScheduledFuture<?> scheduleAtFixedRate(Runnable command, long initialDelay, long period, TimeUnit unit) {
-        return begin(periodic(command, initialDelay, positive(period, "period"), unit));
+        return begin(periodic(command, initialDelay, unit.toNanos(positive(period, "period")), unit));
     }
 
     @Override
     public ScheduledFuture<?> scheduleWithFixedDelay(Runnable command, long initialDelay, long delay, TimeUnit unit) {
-        return begin(periodic(command, initialDelay, -positive(delay, "delay"), unit));
+        return begin(periodic(command, initialDelay, -unit.toNanos(positive(delay, "delay")), unit));
     }
 
-    private ScheduledTask<?> periodic(Runnable command, long initialDelay, long period, TimeUnit unit) {
+    private ScheduledTask<?> periodic(Runnable command, long initialDelay, long periodNanos, TimeUnit unit) {
         return new ScheduledTask<>(
-                this,
-                Executors.callable(command),
-                unit.toNanos(initialDelay),
-                unit.toNanos(period),
-                sequence.getAndIncrement());
+                this, Executors.callable(command), unit.toNanos(initialDelay), periodNanos, sequence.getAndIncrement());
     }
 
     private static long positive(long value, String what) {

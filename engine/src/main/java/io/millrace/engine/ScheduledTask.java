@@ -45,7 +45,7 @@ final class ScheduledTask<V> extends FutureTask<V> implements RunnableScheduledF
         super(callable);
         this.executor = executor;
         this.manager = executor.manager();
-        this.periodNanos = periodNanos;
+        this.periodNanos = Math.clamp(periodNanos, -Durations.MAX_NANOS, Durations.MAX_NANOS);
         this.number = number;
         this.delayed = delayNanos > 0 || periodNanos != 0;
         this.deadline = manager.clock().nanoTime() + Math.clamp(delayNanos, -Durations.MAX_NANOS, Durations.MAX_NANOS);

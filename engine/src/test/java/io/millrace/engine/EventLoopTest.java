@@ -9,6 +9,7 @@ import io.millrace.net.Io;
 import io.millrace.net.Net;
 import io.millrace.net.TcpListener;
 import io.millrace.net.TcpStream;
+import io.millrace.poll.Clock;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Registration;
@@ -490,5 +491,108 @@ class EventLoopTest {
             assertThat(called.await(10, TimeUnit.SECONDS)).isTrue();
             release.countDown();
         }
+    }
+
+    private static boolean isThere(String thread) {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(each -> each.getName().startsWith(thread));
+    }
+
+    @ParameterizedTest
+    @EnumSource(Dispatch.class)
+    @DisplayName("end-2, mill-12: a loop that has ended leaves no thread behind: workers, compute pool or watchdog")
+    void noThreads(Dispatch mode) throws Exception {
+        EventLoop loop =
+                EventLoop.builder().workers(2).dispatch(mode).name("ended-loop").open();
+        Thread runs = Thread.ofPlatform().name("ended-loop-runs").start(loop::run);
+        loop.compute().submit(() -> {}).get(10, TimeUnit.SECONDS);
+        assertThat(isThere("ended-loop")).isTrue();
+        assertThat(loop.shutdown(Duration.ofMinutes(1))).isEmpty();
+        runs.join();
+        await().until(() -> !isThere("ended-loop"));
+    }
+
+    @Test
+    @DisplayName("end-3: of several deadlines the earliest counts, for the pool too that the end comes to last")
+    void theEarliestDeadline() throws Exception {
+        CountDownLatch entered = new CountDownLatch(2);
+        CountDownLatch loopOpen = new CountDownLatch(1);
+        CountDownLatch poolOpen = new CountDownLatch(1);
+        EventLoop loop = EventLoop.builder().workers(1).name("test").open();
+        try {
+            Thread.ofPlatform().daemon().start(loop::run);
+            loop.execute(() -> {
+                entered.countDown();
+                Uninterruptibly.await(loopOpen);
+            });
+            loop.compute().execute(() -> {
+                entered.countDown();
+                Uninterruptibly.await(poolOpen);
+            });
+            assertThat(entered.await(10, TimeUnit.SECONDS)).isTrue();
+            CompletableFuture<List<String>> patient = new CompletableFuture<>();
+            Thread.ofPlatform().daemon().start(() -> patient.complete(loop.shutdown(Duration.ofMinutes(5))));
+            await().untilAsserted(
+                            () -> assertThatThrownBy(loop::compute).isInstanceOf(RejectedExecutionException.class));
+            assertThat(loop.shutdown(Duration.ofMillis(20))).isNotEmpty();
+            loopOpen.countDown();
+            assertThat(patient.get(20, TimeUnit.SECONDS))
+                    .singleElement()
+                    .asString()
+                    .contains("compute pool");
+        } finally {
+            loopOpen.countDown();
+            poolOpen.countDown();
+        }
+    }
+
+    @Test
+    @DisplayName("end-1: one of several loops that fails itself stops all of them, and run says why")
+    void oneOfSeveralFails() throws Exception {
+        AtomicInteger looks = new AtomicInteger(Integer.MIN_VALUE);
+        Clock failing = new Clock() {
+            @Override
+            public long nanoTime() {
+                // The second look: the first one is taken before its first turn.
+                if (Thread.currentThread().getName().equals("failing-1") && looks.getAndIncrement() >= 0) {
+                    throw new IllegalStateException("meant so");
+                }
+                return System.nanoTime();
+            }
+
+            @Override
+            public Runnable subscribe(Runnable onJump) {
+                return () -> {};
+            }
+        };
+        EventLoop loop = EventLoop.builder()
+                .dispatch(Dispatch.LOOP)
+                .workers(2)
+                .clock(failing)
+                .withoutWatchdog()
+                .name("failing")
+                .open();
+        Soft first = new Soft();
+        Soft second = new Soft();
+        CountDownLatch called = new CountDownLatch(2);
+        loop.register(first, 1, Interest.READABLE, (same, token, ready) -> called.countDown());
+        loop.register(second, 2, Interest.READABLE, (same, token, ready) -> called.countDown());
+        CompletableFuture<Void> ran = new CompletableFuture<>();
+        Thread.ofPlatform().daemon().start(() -> {
+            try {
+                loop.run();
+                ran.complete(null);
+            } catch (Throwable e) {
+                ran.completeExceptionally(e);
+            }
+        });
+        first.ready();
+        second.ready();
+        assertThat(called.await(10, TimeUnit.SECONDS)).isTrue();
+        looks.set(0);
+        first.ready();
+        second.ready();
+        assertThatThrownBy(() -> ran.get(10, TimeUnit.SECONDS)).hasRootCauseMessage("meant so");
+        loop.close();
     }
 }

@@ -2,8 +2,12 @@ package io.millrace.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import io.millrace.net.Net;
+import io.millrace.net.Pipe;
 import io.millrace.poll.ManualClock;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -239,6 +244,98 @@ class ReactorsTest {
     }
 
     @Test
+    @DisplayName("grpc-11: what the kernel reports, and what was ready already, runs by the priority of its direction")
+    void directionsHavePriorities() throws Exception {
+        List<String> order = new ArrayList<>();
+        try (Reactors reactors = one();
+                Pipe first = Net.natively().pipe();
+                Pipe second = Net.natively().pipe()) {
+            ReadinessDescriptor low = reactors.register(first.source());
+            ReadinessDescriptor high = reactors.register(second.source());
+            low.setReadPriority(Priority.LOW);
+            high.setReadPriority(Priority.HIGH);
+            for (boolean readyAlready : new boolean[] {false, true}) {
+                CountDownLatch both = new CountDownLatch(2);
+                try (Gate gate = new Gate(reactors)) {
+                    gate.isClosed();
+                    if (!readyAlready) {
+                        notify(low, "low", order, both);
+                        notify(high, "high", order, both);
+                    }
+                    first.sink().tryWrite(ByteBuffer.wrap(new byte[1]));
+                    second.sink().tryWrite(ByteBuffer.wrap(new byte[1]));
+                }
+                if (readyAlready) {
+                    turns(reactors); // the reports of the kernel are kept
+                    try (Gate gate = new Gate(reactors)) {
+                        gate.isClosed();
+                        notify(low, "low", order, both);
+                        notify(high, "high", order, both);
+                    }
+                }
+                assertThat(both.await(10, TimeUnit.SECONDS)).isTrue();
+                assertThat(order).as("ready already: " + readyAlready).containsExactly("high", "low");
+                order.clear();
+            }
+            low.release();
+            high.release();
+        }
+    }
+
+    private static void notify(ReadinessDescriptor descriptor, String name, List<String> order, CountDownLatch told) {
+        descriptor.notifyWhenReadable(() -> {
+            order.add(name);
+            told.countDown();
+        });
+    }
+
+    /** A few turns, each of which looks at the kernel. */
+    private static void turns(Reactors reactors) throws Exception {
+        for (int i = 0; i < 4; i++) {
+            CompletableFuture<Void> turned = new CompletableFuture<>();
+            reactors.execute(() -> turned.complete(null));
+            turned.get(10, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    @DisplayName("grpc-17: a time that is served late does not shift those that follow")
+    void aLateTimeDoesNotShiftTheNext() throws Exception {
+        try (Reactors reactors = one()) {
+            Semaphore fired = new Semaphore(0);
+            reactors.scheduleEvery(
+                    Duration.ofSeconds(1), Duration.ofSeconds(1), on -> fired.release(), Priority.NORMAL);
+            turns(reactors);
+            clock.advance(Duration.ofMillis(1_600)); // for 1 s
+            assertThat(fired.tryAcquire(10, TimeUnit.SECONDS)).isTrue();
+            turns(reactors);
+
+            clock.advance(Duration.ofMillis(500)); // 2.1 s: for 2 s, and not for 2.6 s
+
+            assertThat(fired.tryAcquire(10, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("grpc-6, end-7: a cancelled alarm leaves the wheel, whichever thread cancels it")
+    void cancelledAlarmsLeave() throws Exception {
+        try (Reactors reactors = one()) {
+            for (int i = 0; i < 20; i++) {
+                AlarmKey key = reactors.schedule(Duration.ofDays(1), on -> {}, Priority.NORMAL);
+                turns(reactors); // it is in the wheel
+                if (i % 2 == 0) {
+                    assertThat(reactors.cancel(key)).isEqualTo(CancelResult.CANCELLED);
+                } else {
+                    reactors.execute(() -> reactors.cancel(key));
+                }
+            }
+            turns(reactors);
+
+            assertThat(reactors.metrics().alarmsPending()).isZero();
+        }
+    }
+
+    @Test
     @DisplayName("grpc-6: a cancelled alarm's callback runs once with false, on the thread that cancelled")
     void cancelRunsFalseHere() {
         try (Reactors manager = one()) {
@@ -322,5 +419,19 @@ class ReactorsTest {
             open.countDown();
         }
         assertThat(reports).isEmpty();
+    }
+
+    @Test
+    @DisplayName("end-2: a manager that has ended leaves no thread behind, its watchdog's neither")
+    void noThreads() {
+        Reactors manager = Reactors.builder().reactors(2).name("ended-manager").open();
+        assertThat(isThere("ended-manager")).isTrue();
+        assertThat(manager.shutdown(Duration.ofMinutes(1))).isEmpty();
+        await().until(() -> !isThere("ended-manager"));
+    }
+
+    private static boolean isThere(String thread) {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(each -> each.getName().startsWith(thread));
     }
 }

@@ -145,6 +145,30 @@ class ScheduledExecutorAdapterTest {
     }
 
     @Test
+    void aDelayOrAPeriodWithoutEndIsOneRun() {
+        int[] runs = {0};
+        Runnable once = () -> {
+            if (++runs[0] > 2) {
+                throw new AssertionError("it runs without end");
+            }
+        };
+        for (TimeUnit unit : TimeUnit.values()) {
+            runs[0] = 0;
+            ScheduledFuture<?> delayed = executor.scheduleWithFixedDelay(once, 0, Long.MAX_VALUE, unit);
+            manager.turn();
+            manager.advance(Duration.ofDays(3_650));
+            assertThat(runs[0]).as("with a delay, in " + unit).isEqualTo(1);
+            assertThat(delayed.isDone()).isFalse();
+            delayed.cancel(false);
+            ScheduledFuture<?> rated = executor.scheduleAtFixedRate(once, 0, Long.MAX_VALUE, unit);
+            manager.turn();
+            manager.advance(Duration.ofDays(3_650));
+            assertThat(runs[0]).as("at a rate, in " + unit).isEqualTo(2);
+            rated.cancel(false);
+        }
+    }
+
+    @Test
     void aFixedDelayCountsFromTheEndOfARun() {
         ScheduledFuture<?> series = executor.scheduleWithFixedDelay(
                 () -> {

@@ -327,10 +327,22 @@ public final class ChildProcess implements Source, AutoCloseable {
             if (begins != null && !Files.isDirectory(begins)) {
                 throw new IOException("cannot start " + command + " in " + begins + ": there is no such directory");
             }
+            command.forEach(argument -> requireNoZero("an argument", argument));
+            variables.forEach((name, value) -> {
+                requireNoZero("a variable's name", name);
+                requireNoZero("the variable " + name, value);
+            });
             try {
                 return new ChildProcess(factory.start(described()), command);
             } catch (IOException e) {
                 throw Failures.start(command, e);
+            }
+        }
+
+        private static void requireNoZero(String what, @Nullable String text) {
+            if (text != null && text.indexOf('\0') >= 0) {
+                throw new IllegalArgumentException(
+                        what + " has no zero character, which would end it: \"" + text.replace("\0", "\\0") + "\"");
             }
         }
 

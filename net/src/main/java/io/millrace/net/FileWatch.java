@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Portability</h2>
  * inotify on Linux, without a thread. Elsewhere, and from {@link Net#nio()}, the JDK's watch service with a daemon thread of ours that waits
- * for it; a rename within the watched paths is then DELETED and CREATED, and where the system has no such service it may
+ * for it; a rename within the watched paths is then DELETED and CREATED, also to whoever asked for MOVED only, who is told of every other DELETED and CREATED as well, and where the system has no such service it may
  * take seconds. Network file systems report what this machine does and not what others do.
  */
 public final class FileWatch implements Source, AutoCloseable {

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.Set;
@@ -267,7 +268,7 @@ public final class Net {
      * Opens a regular file.
      *
      * @param path a path of the default file system
-     * @param options as for {@link java.nio.channels.FileChannel#open}; none reads
+     * @param options as for {@link java.nio.channels.FileChannel#open}, save {@link StandardOpenOption#DELETE_ON_CLOSE}; none reads
      * @return a source, the caller's to close
      * @throws java.nio.file.NoSuchFileException if there is no such file and it was not to be created
      * @throws java.nio.file.FileAlreadyExistsException if it was to be created anew and is there
@@ -277,7 +278,12 @@ public final class Net {
      * @throws UnsupportedOperationException if an option is not known
      */
     public FileSource file(Path path, OpenOption... options) throws IOException {
-        return new FileSource(factory.file(path, Set.copyOf(Arrays.asList(options))), path);
+        Set<OpenOption> all = Set.copyOf(Arrays.asList(options));
+        if (all.contains(StandardOpenOption.DELETE_ON_CLOSE)) {
+            throw new UnsupportedOperationException(
+                    "cannot open " + path + " with DELETE_ON_CLOSE; delete it when it is open, or when you are done");
+        }
+        return new FileSource(factory.file(path, all), path);
     }
 
     /**

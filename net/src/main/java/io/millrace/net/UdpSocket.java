@@ -92,7 +92,7 @@ public final class UdpSocket implements Source, AutoCloseable {
      * @param address of the peer
      * @throws ClosedChannelException if the socket is closed
      * @throws java.net.ConnectException if there is no way to the address
-     * @throws IllegalArgumentException if the address is unresolved, or of the other family than the one that the socket is bound to
+     * @throws IllegalArgumentException if the address is unresolved, its port is 0, or it is of the other family than the one that the socket is bound to
      * @throws IllegalStateException if the socket is connected already
      * @throws IOException never otherwise
      */
@@ -160,7 +160,7 @@ public final class UdpSocket implements Source, AutoCloseable {
      * @throws ClosedChannelException if the socket is closed
      * @throws IOException if the system refuses, e.g. because it is too long, there is no way to the address, or it is a broadcast
      *     address and {@link #setBroadcast} is off
-     * @throws IllegalArgumentException if the address is unresolved, or of the other family than the one that the socket is bound to
+     * @throws IllegalArgumentException if the address is unresolved, its port is 0, or it is of the other family than the one that the socket is bound to
      * @throws IllegalStateException if the socket is connected
      */
     public int trySendTo(ByteBuffer from, InetSocketAddress to) throws IOException {
@@ -181,7 +181,7 @@ public final class UdpSocket implements Source, AutoCloseable {
      * @throws ClosedChannelException if the socket is closed
      * @throws IOException if the system refuses, e.g. because it is too long, there is no way to the address, or it is a broadcast
      *     address and {@link #setBroadcast} is off
-     * @throws IllegalArgumentException if the address is unresolved, or of the other family than the one that the socket is bound to
+     * @throws IllegalArgumentException if the address is unresolved, its port is 0, or it is of the other family than the one that the socket is bound to
      * @throws IllegalStateException if the socket is connected, or the segment's arena is closed
      */
     public int trySendTo(MemorySegment from, InetSocketAddress to) throws IOException {
@@ -351,6 +351,10 @@ public final class UdpSocket implements Source, AutoCloseable {
 
     private void requireUnconnected(InetSocketAddress to) {
         requireReachable(to, "send to ");
+        if (to.getPort() == 0) {
+            throw new IllegalArgumentException(
+                    "cannot send to " + to + ": nobody listens on port 0; take the port that the peer is bound to");
+        }
         if (remote != null) {
             throw new IllegalStateException("cannot send from " + this + " to " + to
                     + ": it is connected; use trySend, or bind another socket");

@@ -185,9 +185,8 @@ class ChildProcessTest {
                 .hasMessageContaining("there is no such directory");
         assertThatThrownBy(() -> rig.net.process()).isInstanceOf(IllegalArgumentException.class);
 
+        assertThatThrownBy(() -> rig.net.process("true", "a\0b").start()).isInstanceOf(IllegalArgumentException.class);
         if (backend != Rig.Backend.NIO) {
-            assertThatThrownBy(() -> rig.net.process("true", "a\0b").start())
-                    .isInstanceOf(IllegalArgumentException.class);
             assertThat(ofOurs(ProcFs.open())).isEqualTo(ofOurs(before));
             assertThat(ProcFs.children()).isEmpty();
         }

@@ -134,6 +134,53 @@ class FileWatchTest {
         assertQuiet();
     }
 
+    @Test
+    @DisplayName("mr-6: one that leaves and another that comes are no move, though nothing lies between them")
+    void twoMovesAreNotOne() throws Exception {
+        Path leaves = Files.createFile(directory.resolve("a"));
+        Path comes = directory.resolve("b");
+        Files.createFile(elsewhere.resolve("b"));
+        watch.watch(directory);
+
+        shell("mv " + leaves + " " + elsewhere + "/; mv " + elsewhere + "/b " + directory + "/");
+
+        assertThat(next()).isEqualTo(event(Kind.DELETED, leaves));
+        assertThat(next()).isEqualTo(event(Kind.CREATED, comes));
+        assertQuiet();
+    }
+
+    @Test
+    @DisplayName("mr-6: two files of a directory are watched for what each was asked for")
+    void twoFilesOfADirectory() throws Exception {
+        Path first = directory.resolve("a");
+        Path second = Files.createFile(directory.resolve("b"));
+        watch.watch(first, Kind.CREATED);
+        watch.watch(second, Kind.DELETED);
+
+        shell(": > " + first + "; rm " + second);
+
+        assertThat(next()).isEqualTo(event(Kind.CREATED, first));
+        assertThat(next()).isEqualTo(event(Kind.DELETED, second));
+        assertQuiet();
+    }
+
+    @Test
+    @DisplayName("mr-6: a directory that was moved away has ended, and is not watched where it is now")
+    void aMovedDirectoryHasEnded() throws Exception {
+        assumeTrue(backend != Rig.Backend.NIO, "NIO does not hear of it");
+        watch.watch(directory);
+        Path now = elsewhere.resolve("moved");
+        shell("mv " + directory + " " + now);
+        assertThat(next()).isEqualTo(event(Kind.DELETED, directory));
+        assertThat(watch.poll()).isNull();
+        rig.poll.register(watch, 1, Interest.READABLE, Trigger.LEVEL);
+
+        shell(": > " + now + "/a");
+
+        assertThat(rig.reports(Duration.ofMillis(50))).isFalse();
+        rig.poll.deregister(watch);
+    }
+
     private void assertMoved(Path from, Path to) throws IOException {
         if (backend == Rig.Backend.NIO) {
             // Two directories have two keys, whose order is nobody's promise.
@@ -217,13 +264,62 @@ class FileWatchTest {
     }
 
     @Test
+    @DisplayName("mr-6: a directory that is moved away ends its watch with a last event")
     void aDirectoryThatIsMovedAwayEndsItsWatchToo() throws Exception {
-        assumeTrue(backend != Rig.Backend.NIO, "the JDK's service does not tell");
         watch.watch(directory);
         Files.move(directory, elsewhere.resolve("moved"));
 
         assertThat(next()).isEqualTo(event(Kind.DELETED, directory));
         Files.createFile(elsewhere.resolve("moved").resolve("a"));
+        assertQuiet();
+    }
+
+    @Test
+    @DisplayName("mr-6: so does that of a watched file, and one that has its name then may be watched anew")
+    void theDirectoryOfAWatchedFileIsMovedAway() throws Exception {
+        Path file = Files.createFile(directory.resolve("a"));
+        watch.watch(file);
+        Files.move(directory, elsewhere.resolve("moved"));
+
+        assertThat(next()).isEqualTo(event(Kind.DELETED, file));
+        Files.writeString(elsewhere.resolve("moved").resolve("a"), "not there");
+        assertQuiet();
+        Files.createDirectory(directory);
+        watch.watch(file);
+        Files.createFile(file);
+        assertThat(next()).isEqualTo(event(Kind.CREATED, file));
+        assertThat(watch.unwatch(file)).isTrue();
+        assertQuiet();
+    }
+
+    @Test
+    @DisplayName("mr-6: a move is told to whoever asked for moves, and its ends to whoever asked for those")
+    void aMoveIsToldToEveryoneWhoAsked() throws Exception {
+        Path from = Files.createFile(directory.resolve("a"));
+        Path to = directory.resolve("b");
+        watch.watch(directory, Kind.MOVED);
+        watch.watch(from, Kind.DELETED);
+        watch.watch(to, Kind.CREATED);
+        Files.move(from, to);
+
+        if (backend == Rig.Backend.NIO) {
+            assertThat(List.of(next(), next())).containsExactly(event(Kind.DELETED, from), event(Kind.CREATED, to));
+        } else {
+            assertThat(List.of(next(), next(), next()))
+                    .containsExactly(moved(from, to), event(Kind.DELETED, from), event(Kind.CREATED, to));
+        }
+        assertQuiet();
+    }
+
+    @Test
+    @DisplayName("mr-6: whoever asks for moves only is told of them, also where the system tells their ends")
+    void onlyMovesAreAskedFor() throws Exception {
+        Path from = Files.createFile(directory.resolve("a"));
+        Path to = directory.resolve("b");
+        watch.watch(directory, Kind.MOVED);
+        Files.move(from, to);
+
+        assertMoved(from, to);
         assertQuiet();
     }
 

@@ -96,6 +96,18 @@ class HalfCloseTest {
     }
 
     @Test
+    @DisplayName("mill-11: a half close of a connection that the peer has reset is no error")
+    void halfCloseAfterAReset() throws Exception {
+        rig.writeFully(client, ascii("never read"));
+        rig.await(server, Interest.READABLE);
+        server.close();
+        rig.await(client, Interest.READABLE);
+
+        client.shutdownOutput();
+        client.shutdownInput();
+    }
+
+    @Test
     void theEndIsAnEdgeOnce() throws Exception {
         rig.poll.register(server, 7, Interest.READABLE, Trigger.EDGE);
         client.shutdownOutput();

@@ -26,6 +26,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -350,10 +351,23 @@ class UdpSocketTest {
                 List.of(ByteBuffer.allocate(65_508), ByteBuffer.allocateDirect(65_508), ByteBuffer.allocate(1 << 20))) {
             assertThatThrownBy(() -> one.trySendTo(larger, other.localAddress()))
                     .isInstanceOf(IOException.class)
-                    .isNotInstanceOf(ClosedChannelException.class);
+                    .isNotInstanceOf(ClosedChannelException.class)
+                    .hasMessageContaining("cannot send a datagram of " + larger.remaining() + " bytes")
+                    .hasMessageContaining("send several");
             assertThat(larger.position()).isZero();
         }
         assertThat(one.trySendTo(ascii("still"), other.localAddress())).isEqualTo(5);
+    }
+
+    @Test
+    @DisplayName("nobody can be sent to at port 0, and the message says what to take")
+    void nobodyIsAtPortZero() throws Exception {
+        UdpSocket one = udp();
+        InetSocketAddress nobody = new InetSocketAddress(one.localAddress().getAddress(), 0);
+        assertThatThrownBy(() -> one.trySendTo(ascii("x"), nobody))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("port 0")
+                .hasMessageContaining("bound to");
     }
 
     @Test

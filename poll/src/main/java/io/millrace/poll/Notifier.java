@@ -129,7 +129,7 @@ public final class Notifier implements AutoCloseable {
      * Sets the handler of a source; again for the same source: replaces interest and handler.
      *
      * <p>The poll is opened by the first wait, and does not know the source before. One that it refuses, because it is closed or of the
-     * other family, is refused by that wait then: it throws, and that source has no handler any more.
+     * other family, is refused by that wait then: it throws, and that source has no handler any more. The others keep theirs.
      *
      * @param source what to wait for
      * @param interest when to call the handler; it is called again as long as the source is ready
@@ -246,6 +246,13 @@ public final class Notifier implements AutoCloseable {
         freeTokens.push(registered.token);
     }
 
+    /** How many tokens there are, in use or free. */
+    int tokens() {
+        synchronized (lock) {
+            return byToken.size();
+        }
+    }
+
     private int nextToken() {
         Integer free = freeTokens.peek();
         return free == null ? byToken.size() : free;
@@ -349,17 +356,18 @@ public final class Notifier implements AutoCloseable {
             Poll present = poll;
             if (present == null) {
                 present = settings.open();
-                registerAll(present);
+                // Also if one is refused: a source in software that has been in this poll can be in no other.
                 poll = present;
+                registerAll(present);
             }
             return present;
         }
     }
 
-    /** One that is refused loses its handler, so that it does not keep the others from being served. */
+    /** One that is refused loses its handler, and the others are registered all the same; then it is told. */
     private void registerAll(Poll with) {
+        Throwable refusal = null;
         for (Registered registered : List.copyOf(handlers.values())) {
-            boolean done = false;
             try {
                 with.register(
                         registered.source,
@@ -367,13 +375,21 @@ public final class Notifier implements AutoCloseable {
                         registered.interest,
                         Trigger.LEVEL,
                         new Watched(this, registered.source));
-                done = true;
-            } finally {
-                if (!done) {
-                    handlers.remove(registered.source);
-                    drop(registered);
-                    with.close();
+            } catch (RuntimeException | Error e) {
+                handlers.remove(registered.source);
+                drop(registered);
+                if (refusal == null) {
+                    refusal = e;
+                } else {
+                    refusal.addSuppressed(e);
                 }
+            }
+        }
+        switch (refusal) {
+            case RuntimeException e -> throw e;
+            case Error e -> throw e;
+            case null, default -> {
+                // All are registered.
             }
         }
     }

@@ -61,6 +61,9 @@ public final class Poll implements AutoCloseable {
     private static final Duration DEFAULT_TICK = Duration.ofMillis(100);
     private static final int DELAY_SLOTS = 256;
     private static final long NEVER = Long.MAX_VALUE;
+    /** How many sources in software that have nothing to say a pass looks at: to take in a delay takes a microsecond. */
+    static final int SILENT = 1_024;
+
     private static final VarHandle WAITS;
 
     static {
@@ -397,11 +400,15 @@ public final class Poll implements AutoCloseable {
         node.clearWheeled();
     }
 
-    /** Hands out the queue's snapshot, as far as there is room; LEVEL nodes go behind what is pending, for the next poll. */
+    /**
+     * Hands out the queue's snapshot, as far as there is room; LEVEL nodes go behind what is pending, for the next poll. Nodes that have nothing to say take no room: of those at most {@value #SILENT}, and
+     * the rest in the next pass, which does not sleep before it (end-5).
+     */
     @SuppressWarnings("ReferenceEquality") // nodes and terms are compared by identity: it is what is meant
     private void readSoftware(Events events) {
         SoftNode firstRequeued = null;
-        while (events.room() > 0) {
+        int room = events.room();
+        for (int looked = 0; events.room() > 0 && looked < room + SILENT; looked++) {
             SoftNode node = queue.peek();
             if (node == null || node == firstRequeued) {
                 return;

@@ -118,7 +118,7 @@ public final class Registration implements Source, SourceHandle, AutoCloseable {
         at.update(node, interest, trigger);
     }
 
-    /** Silent for ever, and deregistered. Idempotent, from any thread. */
+    /** Silent for ever, and deregistered. Idempotent, from any thread. A poll that had it in its queue lets go of it when it polls next. */
     @Override
     public void close() {
         if (node.close()) {

@@ -80,10 +80,13 @@ public final class Timer<T> implements Source, AutoCloseable {
      * @param delay from now; a negative one counts as none
      * @param value what {@link #poll} returns when it is due
      * @return a key to cancel it with
-     * @throws IllegalStateException if the timer is full; nothing is changed
+     * @throws IllegalStateException if the timer is full, or closed; nothing is changed
      */
     public long set(Duration delay, T value) {
         Objects.requireNonNull(value, "value");
+        if (registration.node.isClosed()) {
+            throw new IllegalStateException("cannot set a timeout: the timer is closed; open another");
+        }
         return wheel.schedule(clock.nanoTime(), Durations.toNanos(delay), value);
     }
 
@@ -166,7 +169,7 @@ public final class Timer<T> implements Source, AutoCloseable {
         return wheel.nanosUntilNext(now);
     }
 
-    /** Drops every timeout; silent for ever. Idempotent. Like the rest, by the polling thread, or when nobody polls. */
+    /** Drops every timeout; silent for ever. Idempotent. A poll that it is registered with may hold it, empty, until it polls next. Like the rest, by the polling thread, or when nobody polls. */
     @Override
     public void close() {
         registration.close();

@@ -37,6 +37,9 @@ final class ManagerServerLoop implements ServerLoop {
     private final ReadinessEventManager manager;
     private final SerialExecutor turns;
     private final ArrayDeque<Runnable> endOfTurn = new ArrayDeque<>();
+    /** Ends of connections, which must not wait for a turn that a manager in its end may refuse. */
+    private final ArrayDeque<Runnable> costly = new ArrayDeque<>();
+
     private volatile @Nullable Thread running;
     /** How to end each thing that it carries, by identity. The loop's. */
     private final Set<Runnable> carried = new LinkedHashSet<>();
@@ -102,6 +105,9 @@ final class ManagerServerLoop implements ServerLoop {
                 if (next != null) {
                     runSafely(next);
                 }
+            }
+            for (Runnable next = costly.poll(); next != null; next = costly.poll()) {
+                runSafely(next);
             }
             if (!endOfTurn.isEmpty()) {
                 execute(() -> {});
@@ -193,6 +199,12 @@ final class ManagerServerLoop implements ServerLoop {
     @Override
     public void atEndOfTurn(Runnable what) {
         endOfTurn.add(what);
+    }
+
+    /** All of them in this turn, which is one task of the manager's: it serves others between two of those. */
+    @Override
+    public void soon(Runnable what) {
+        costly.add(what);
     }
 
     @Override

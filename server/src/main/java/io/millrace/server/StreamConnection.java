@@ -133,7 +133,16 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     private boolean pausedByUser;
     private boolean pausedByBacklog;
     private boolean closeWhenSent;
+    /** It is over as soon as the loop comes to it. */
+    private boolean finishing;
+
+    /** All is sent, and the loop will close it soon, or linger. */
+    private boolean leaving;
+
     private boolean lingering;
+    /** The loop is in its last turn: what is left for later is not of use any more. */
+    private boolean lastTurn;
+
     private boolean inputEnded;
     private boolean outputEnded;
     private boolean aborting;
@@ -236,7 +245,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     private void afterCallback() {
         written = 0;
         if (aborting) {
-            finish(null);
+            finishSoon(null);
         } else {
             flush();
         }
@@ -288,6 +297,10 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         if (lingering || doomed || refused) {
             return;
         }
+        if (leaving) {
+            lastReceived = loop.now();
+            return;
+        }
         lastActivity = loop.now();
         lastReceived = lastActivity;
         BYTES_IN.setOpaque(this, bytesIn + data.remaining());
@@ -331,8 +344,11 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     public void endOfInput() {
         inputEnded = true;
         if (lingering) {
-            finish(null);
+            finishSoon(null);
             return;
+        }
+        if (leaving) {
+            return; // as if it had been closed already
         }
         call(() -> {
             if (!refused) {
@@ -349,7 +365,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     @Override
     public void failed(IOException cause) {
         if (!over) {
-            finish(lingering ? null : cause);
+            finish(lingering || leaving ? null : cause);
         }
     }
 
@@ -634,14 +650,18 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
 
     private void flush() {
         StreamTransport to = transport;
-        if (over || to == null || (local == null && !queue.isEmpty())) {
+        if (over || finishing || to == null || (local == null && !queue.isEmpty())) {
             return; // What waits for a connection that is being made goes out when it is there.
         }
         boolean empty;
         try {
             empty = gathered > 0 ? flushOutput(to) : queue.isEmpty() || flushQueue(to);
         } catch (IOException e) {
-            finish(e);
+            if (lastTurn) {
+                finish(e);
+            } else {
+                finishSoon(e);
+            }
             return;
         }
         afterFlush(to, empty);
@@ -799,11 +819,14 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     public void close() {
         if (!isEnding()) {
             end();
-            betweenCallbacks(() -> {
-                closeWhenSent = true;
-                flushUnlessCalled();
-            });
+            betweenCallbacks(this::closeHere);
         }
+    }
+
+    /** On the loop, after {@link #end()}: closes it, when all is sent. */
+    void closeHere() {
+        closeWhenSent = true;
+        flushUnlessCalled();
     }
 
     @Override
@@ -812,7 +835,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         betweenCallbacks(() -> {
             aborting = true;
             if (!inCallback) {
-                finish(null);
+                finishSoon(null);
             }
         });
     }
@@ -841,7 +864,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
             then.run();
         };
         if (loop.inLoop()) {
-            loop.atEndOfTurn(last);
+            loop.soon(last);
         } else {
             try {
                 loop.execute(last);
@@ -874,6 +897,25 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         return queue.files();
     }
 
+    /** On the loop: nothing more is sent or received, and it is over when the loop comes to it. To end is costly, and many may end at once. */
+    private void finishSoon(@Nullable IOException cause) {
+        end();
+        doomed = true;
+        if (!finishing) {
+            finishing = true;
+            giveUpOutput();
+            loop.soon(() -> finish(cause));
+        }
+    }
+
+    /** The loop's output is the next one's, whatever we have put there. */
+    private void giveUpOutput() {
+        if (gathered > 0) {
+            loop.output().clear();
+            gathered = 0;
+        }
+    }
+
     /** On the loop: it is over, for this reason if there is one. */
     private void finish(@Nullable IOException cause) {
         if (over) {
@@ -887,10 +929,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         } else {
             stream.close();
         }
-        if (gathered > 0) {
-            loop.output().clear();
-            gathered = 0;
-        }
+        giveUpOutput();
         if (!queue.isEmpty()) {
             long held = queue.bytes();
             queue.clear();
@@ -925,9 +964,10 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     /** The loop is in its last turn: what the system takes now goes out, and then it is over. */
     @Override
     public void loopEnds() {
-        if (over) {
-            return;
+        if (over || finishing) {
+            return; // what was left for the end of this turn is run
         }
+        lastTurn = true;
         try {
             flush();
         } finally {
@@ -956,7 +996,16 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
      * the peer is told that no more comes, and what it still sends is read and forgotten, until it ends or for {@link #LINGER_NANOS}.
      */
     private void finishWhenRead(StreamTransport to) {
-        if (lingering) {
+        if (lastTurn) {
+            finishOrLinger(to);
+        } else if (!leaving) {
+            leaving = true;
+            loop.soon(() -> finishOrLinger(to));
+        }
+    }
+
+    private void finishOrLinger(StreamTransport to) {
+        if (over || finishing || lingering) {
             return;
         }
         boolean active = to.hasInput() || loop.now() - lastReceived < LINGER_NANOS;
@@ -971,7 +1020,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         idleAlarm = schedule(LINGER_NANOS, fired -> {
             idleAlarm = null;
             if (fired) {
-                finish(null);
+                finishSoon(null);
             }
         });
     }
@@ -1001,7 +1050,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     private void watchIdle(long nanos) {
         idleAlarm = schedule(nanos, fired -> {
             idleAlarm = null;
-            if (!fired || over || idleNanos == 0) {
+            if (!fired || over || doomed || idleNanos == 0) {
                 return;
             }
             long left = idleNanos - (loop.now() - lastActivity);
@@ -1015,7 +1064,8 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
                 left = bytesIn == before ? left : idleNanos;
             }
             if (left <= 0) {
-                finish(new SocketTimeoutException("closed " + this + ": idle for " + idleNanos / 1_000_000 + " ms"));
+                finishSoon(
+                        new SocketTimeoutException("closed " + this + ": idle for " + idleNanos / 1_000_000 + " ms"));
             } else {
                 watchIdle(left);
             }
@@ -1041,12 +1091,12 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     private void watchWrites(long nanos) {
         writeAlarm = schedule(nanos, fired -> {
             writeAlarm = null;
-            if (!fired || over || queue.isEmpty()) {
+            if (!fired || over || doomed || queue.isEmpty()) {
                 return;
             }
             long left = settings.writeNanos - (loop.nanoTime() - lastProgress);
             if (left <= 0) {
-                finish(new SocketTimeoutException("closed " + this + ": the peer took nothing for "
+                finishSoon(new SocketTimeoutException("closed " + this + ": the peer took nothing for "
                         + settings.writeNanos / 1_000_000 + " ms while " + queuedBytes() + " bytes wait"));
             } else {
                 watchWrites(left);

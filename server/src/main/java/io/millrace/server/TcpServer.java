@@ -316,10 +316,37 @@ public final class TcpServer implements AutoCloseable {
     private CompletableFuture<Void> stopAccepting() {
         List<CompletableFuture<Void>> stopped = new ArrayList<>();
         for (int i = 0; i < acceptances.size(); i++) {
-            Acceptor acceptance = acceptances.get(i);
-            stopped.add(onLoop(loops.all().get(i), acceptance::close));
+            stopped.add(stopAccepting(loops.all().get(i), acceptances.get(i)));
         }
         return CompletableFuture.allOf(stopped.toArray(CompletableFuture[]::new));
+    }
+
+    /** What has arrived is accepted first, some of it in each turn. */
+    private static CompletableFuture<Void> stopAccepting(ServerLoop loop, Acceptor acceptance) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        Runnable task = new Runnable() {
+            @Override
+            public void run() {
+                try {
+                    if (acceptance.drain()) {
+                        loop.execute(this);
+                    } else {
+                        acceptance.close();
+                        done.complete(null);
+                    }
+                } catch (RejectedExecutionException e) {
+                    done.complete(null); // the loop ends, and closes all that it carries
+                } catch (Throwable e) {
+                    done.completeExceptionally(e);
+                }
+            }
+        };
+        try {
+            loop.execute(task);
+        } catch (RejectedExecutionException e) {
+            done.complete(null);
+        }
+        return done;
     }
 
     /** Completes when a loop has run it, or will never do so because it has ended, which has closed all that it carried. */

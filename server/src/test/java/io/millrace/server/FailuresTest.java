@@ -356,7 +356,9 @@ class FailuresTest {
                 return "the handler";
             }
         };
-        ConnectionLog.tellThrown(handler, null, new IOException("a mistake"));
+        IOException mistake = new IOException("a mistake");
+        ConnectionLog.tellThrown(handler, null, mistake);
+        ConnectionLog.tell(handler, null, mistake); // which nobody has thrown this time
         ConnectionLog.tell(handler, null, new IOException("reset"));
         ConnectionLog.tell(handler, null, new LimitException("too much"));
         ConnectionLog.tell(
@@ -364,6 +366,7 @@ class FailuresTest {
         assertThat(lines.take())
                 .containsExactly(
                         "WARNING a callback of the handler threw with a mistake",
+                        "DEBUG a connection could not be accepted with a mistake",
                         "DEBUG a connection could not be accepted with reset",
                         "WARNING too much",
                         "WARNING EMFILE");

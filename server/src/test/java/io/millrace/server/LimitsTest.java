@@ -14,10 +14,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -162,6 +164,23 @@ class LimitsTest {
         assertThat(connections.admit(anyone)).isEqualTo(Connections.Admission.CLOSED);
     }
 
+    @Test
+    @DisplayName(
+            "end-4: a connection that took its place before the admission was closed, and is added after it, is closed")
+    void addedAfterAClose() throws Exception {
+        Counting handler = new Counting();
+        try (TcpServer server = on("epoll", 1).start(handler);
+                Socket socket = new Socket()) {
+            socket.connect(server.address());
+            StreamConnection connection = (StreamConnection) take(handler, 1).getFirst();
+            Connections others = new Connections(new ServerSettings(), 2, Integer.MAX_VALUE);
+            assertThat(others.admit(InetAddress.getLoopbackAddress())).isEqualTo(Connections.Admission.TAKEN);
+            others.closeAdmission();
+            others.add(connection);
+            assertThat(connection.isClosed()).isTrue();
+        }
+    }
+
     // ---- The budget ----
 
     private static List<Connection> take(Counting handler, int count) throws InterruptedException {
@@ -273,5 +292,206 @@ class LimitsTest {
         assertThat(charges).hasValue(1);
         gate.release(10_000);
         assertThat(charges).hasValue(2);
+    }
+
+    @Test
+    @DisplayName("srv-2: who is turned away for its address takes no place")
+    void turnedAwayTakesNoPlace() throws Exception {
+        Connections connections = new Connections(new ServerSettings(), 2, 1);
+        InetAddress one = InetAddress.getByAddress(new byte[] {127, 0, 0, 1});
+        InetAddress other = InetAddress.getByAddress(new byte[] {127, 0, 0, 2});
+        assertThat(connections.admit(one)).isEqualTo(Connections.Admission.TAKEN);
+        assertThat(connections.admit(one)).isEqualTo(Connections.Admission.ADDRESS_FULL);
+        assertThat(connections.placesTaken()).isEqualTo(1);
+        assertThat(connections.admit(other)).isEqualTo(Connections.Admission.TAKEN);
+    }
+
+    /** Connections whose loop sends nothing before a task of it has returned: so what waits is known to the byte. */
+    private interface OnTheLoop {
+        void run(ServerContext context, List<Connection> all) throws Exception;
+    }
+
+    private static void onTheLoop(int count, Counting handler, TcpServer.Builder builder, OnTheLoop task)
+            throws Exception {
+        List<Socket> sockets = new ArrayList<>();
+        try (Reactors loops = Reactors.builder().reactors(1).name("test").open();
+                TcpServer server = builder.manager(loops).start(handler)) {
+            for (int i = 0; i < count; i++) {
+                Socket socket = new Socket();
+                socket.setReceiveBufferSize(32 << 10);
+                socket.connect(server.address());
+                sockets.add(socket);
+            }
+            List<Connection> all = take(handler, count);
+            CompletableFuture<Void> done = new CompletableFuture<>();
+            loops.execute(() -> {
+                try {
+                    task.run(server.context(), all);
+                    done.complete(null);
+                } catch (Throwable e) {
+                    done.completeExceptionally(e);
+                }
+            });
+            done.get(20, TimeUnit.SECONDS);
+        } finally {
+            close(sockets);
+        }
+    }
+
+    @Test
+    @DisplayName("srv-1: on the loop a send is admitted while what waits is within the limit, and not above it")
+    void theLimitOnTheLoop() throws Exception {
+        onTheLoop(2, new Counting(), TcpServer.builder().waterMarks(10, 20, 10_000), (context, all) -> {
+            Connection connection = all.getFirst();
+            assertThat(connection.send(ByteBuffer.allocate(10_000))).isEqualTo(SendResult.ABOVE_HIGH_WATER);
+            assertThat(connection.send(ByteBuffer.allocate(1))).isEqualTo(SendResult.ABOVE_HIGH_WATER);
+            ByteBuffer refused = ByteBuffer.allocate(1);
+            assertThat(connection.send(refused)).isEqualTo(SendResult.CLOSED);
+            assertThat(refused.remaining()).isEqualTo(1);
+            assertThat(connection.isClosed()).isTrue();
+            assertThat(all.get(1).isClosed()).isFalse();
+        });
+    }
+
+    @Test
+    @DisplayName("mill-9, srv-1: a broadcast counts those that take it, not one that it ends at its limit")
+    void aBroadcastAtTheLimit() throws Exception {
+        TcpServer.Builder builder = TcpServer.builder().waterMarks(10, 20, 10_000);
+        onTheLoop(2, new Counting(), builder, (context, all) -> {
+            all.getFirst().send(ByteBuffer.allocate(10_001));
+            assertThat(context.broadcast(ByteBuffer.allocate(10))).isEqualTo(1);
+            assertThat(all.getFirst().isClosed()).isTrue();
+        });
+    }
+
+    @Test
+    @DisplayName("srv-1: elsewhere too; and messages without a byte do not wait for nothing")
+    void theLimitElsewhere() {
+        SendGate gate = new SendGate() {
+            @Override
+            void lookAgain() {}
+
+            @Override
+            void charge(long bytes) {}
+        };
+        gate.hold(1_000);
+        assertThat(gate.announce(1, 999)).isEqualTo(SendGate.Admission.FULL);
+        assertThat(gate.announce(1, 1_000)).isEqualTo(SendGate.Admission.TAKEN);
+        assertThat(gate.announce(1, 1_000)).isEqualTo(SendGate.Admission.FULL);
+        int empty = 0;
+        while (empty < 1_000 && gate.announce(0, 10_000) == SendGate.Admission.TAKEN) {
+            empty++;
+        }
+        assertThat(empty).isLessThan(100);
+    }
+
+    private static void send(Connection connection, int kibibytes) {
+        connection.send(ByteBuffer.allocate(kibibytes << 10));
+    }
+
+    @Test
+    @DisplayName("srv-19: one victim draws no others after it, although it holds its memory until its loop has turned")
+    void oneVictim() throws Exception {
+        onTheLoop(2, new Counting(), TcpServer.builder().budget(4 << 20, 10), (context, all) -> {
+            send(all.get(0), 3 << 10);
+            send(all.get(1), 2 << 10);
+            assertThat(all.get(0).isClosed()).isTrue();
+            send(all.get(1), 512);
+            assertThat(all.get(1).isClosed()).isFalse();
+        });
+    }
+
+    @Test
+    @DisplayName("srv-19: a second victim is looked for among those that are not ended already")
+    void theSecondVictim() throws Exception {
+        onTheLoop(3, new Counting(), TcpServer.builder().budget(4 << 20, 10), (context, all) -> {
+            send(all.get(0), 3584);
+            send(all.get(1), 600);
+            assertThat(all.get(0).isClosed()).isTrue();
+            send(all.get(1), 1960);
+            send(all.get(2), 1600);
+            assertThat(all.get(1).isClosed()).isTrue();
+            assertThat(all.get(2).isClosed()).isFalse();
+        });
+    }
+
+    @Test
+    @DisplayName("srv-19: behind a loop that does not turn, who goes above twice the budget is ended")
+    void twiceTheBudget() throws Exception {
+        onTheLoop(2, new Counting(), TcpServer.builder().budget(4 << 20, 10), (context, all) -> {
+            send(all.get(0), 4200);
+            assertThat(all.get(0).isClosed()).isTrue();
+            send(all.get(1), 2000);
+            assertThat(all.get(1).isClosed()).isFalse();
+            send(all.get(1), 2050);
+            assertThat(all.get(1).isClosed()).isTrue();
+        });
+    }
+
+    @Test
+    @DisplayName("srv-19: when its victim is gone, the budget is as large as before")
+    void theBudgetIsGivenBack() throws Exception {
+        Counting handler = new Counting();
+        List<Socket> sockets = new ArrayList<>();
+        try (Reactors loops = Reactors.builder().reactors(1).name("test").open();
+                TcpServer server =
+                        TcpServer.builder().manager(loops).budget(4 << 20, 10).start(handler)) {
+            for (int round = 0; round < 3; round++) {
+                for (int i = 0; i < 2; i++) {
+                    Socket socket = new Socket();
+                    socket.connect(server.address());
+                    sockets.add(socket);
+                }
+                List<Connection> all = take(handler, 2);
+                CompletableFuture<List<Boolean>> closed = new CompletableFuture<>();
+                loops.execute(() -> {
+                    send(all.get(0), 3 << 10);
+                    send(all.get(1), 2 << 10);
+                    closed.complete(List.of(all.get(0).isClosed(), all.get(1).isClosed()));
+                });
+                assertThat(closed.get(20, TimeUnit.SECONDS))
+                        .as("round %s", round)
+                        .containsExactly(true, false);
+                all.get(1).abort();
+                await().until(() -> handler.open.get() == 0);
+                SendBudget budget = ((Connections) server.context()).budget();
+                await().untilAsserted(() -> assertThat(budget.bytes()).isZero());
+            }
+        } finally {
+            close(sockets);
+        }
+    }
+
+    @Test
+    @DisplayName("srv-19: the budget of files is exact")
+    void theLastFile(@TempDir Path directory) throws Exception {
+        Path file = Files.write(directory.resolve("file"), new byte[8192]);
+        onTheLoop(1, new Counting(), TcpServer.builder().budget(1 << 30, 5), (context, all) -> {
+            Connection connection = all.getFirst();
+            for (int i = 0; i < 5; i++) {
+                connection.sendFile(file);
+            }
+            assertThat(connection.isClosed()).isFalse();
+            connection.sendFile(file);
+            assertThat(connection.isClosed()).isTrue();
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource(Dispatch.class)
+    @DisplayName("srv-19: what is on its way to a connection that ends meanwhile leaves the budget")
+    void onItsWay(Dispatch mode) throws Exception {
+        Counting handler = new Counting();
+        AtomicReference<SendResult> sent = new AtomicReference<>();
+        AtomicReference<SendBudget> budget = new AtomicReference<>();
+        onTheLoop(1, handler, TcpServer.builder().dispatch(mode, 1), (context, all) -> {
+            budget.set(((Connections) context).budget());
+            Connection connection = all.getFirst();
+            Thread sender = Thread.ofPlatform().start(() -> sent.set(connection.send(ByteBuffer.allocate(1 << 20))));
+            sender.join();
+            connection.abort(); // at the end of this turn; what was sent arrives in the next
+        });
+        assertThat(sent.get()).isEqualTo(SendResult.ABOVE_HIGH_WATER);
+        assertThat(budget.get().bytes()).isZero();
     }
 }

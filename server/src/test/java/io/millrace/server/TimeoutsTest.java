@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.millrace.engine.Dispatch;
+import io.millrace.engine.Metrics;
 import io.millrace.engine.Reactors;
 import io.millrace.poll.Clock;
 import io.millrace.poll.ManualClock;
@@ -19,9 +20,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -175,6 +178,42 @@ class TimeoutsTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(Dispatch.class)
+    @DisplayName("mr-9: every frame has its time from its own first byte on, whatever became of those before")
+    void everyFrameHasItsTime(Dispatch mode) throws Exception {
+        try (Reactors loops = loops("epoll", clock);
+                TcpServer server = TcpServer.builder()
+                        .manager(loops)
+                        .dispatch(mode, 1)
+                        .start(Framing.lines(100).within(Duration.ofSeconds(3)).frames(new Recording()));
+                Socket socket = connect(server)) {
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            write(socket, "fir");
+            await().until(() -> isKept(connection));
+            advance(loops, Duration.ofSeconds(1));
+            write(socket, "st\nsec");
+            assertThat(next()).isEqualTo("data first");
+            await().until(() -> isKept(connection));
+            advance(loops, Duration.ofMillis(2_100)); // the alarm of the first, 2.1 s after the second began
+            write(socket, "ond\n");
+            assertThat(next()).isEqualTo("data second");
+            advance(loops, Duration.ofSeconds(10)); // that of the second, and nothing is there
+            write(socket, "third");
+            await().until(() -> isKept(connection));
+            advance(loops, Duration.ofMillis(2_900));
+            assertThat(log).isEmpty();
+            advance(loops, Duration.ofMillis(200));
+            assertThat(next()).contains("took longer than 3000 ms");
+        }
+    }
+
+    private void advance(Reactors loops, Duration by) throws Exception {
+        drained(loops);
+        clock.advance(by);
+        drained(loops);
+    }
+
     private static boolean isKept(Connection connection) {
         FrameDecoder.Partial partial = ((StreamConnection) connection).partialFrame;
         return partial != null && partial.isWatched();
@@ -220,5 +259,133 @@ class TimeoutsTest {
             clock.advance(Duration.ofSeconds(1));
             assertThat(next()).contains("took nothing for 10000 ms");
         }
+    }
+
+    private TcpServer.Builder idleAfter(Reactors loops, int seconds) {
+        return TcpServer.builder().manager(loops).idleTimeout(Duration.ofSeconds(seconds));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @DisplayName("mill-10: what is received or sent puts the idle timeout off, and it counts anew from there")
+    void activityPutsItOff(boolean sends) throws Exception {
+        try (Reactors loops = loops("epoll", clock);
+                TcpServer server = idleAfter(loops, 10).start(new Recording());
+                Socket socket = connect(server)) {
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            drained(loops);
+            for (int i = 0; i < 3; i++) {
+                clock.advance(Duration.ofSeconds(6));
+                drained(loops);
+                if (sends) {
+                    connection.send(ByteBuffer.allocate(1));
+                    socket.getInputStream().readNBytes(1);
+                } else {
+                    write(socket, "a");
+                    assertThat(next()).isEqualTo("data a");
+                }
+                drained(loops);
+            }
+            clock.advance(Duration.ofMillis(9_900));
+            drained(loops);
+            assertThat(log).isEmpty();
+            clock.advance(Duration.ofMillis(200));
+            assertThat(next()).contains("idle for 10000 ms");
+            assertThat(next()).isEqualTo("disconnect");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 20})
+    @DisplayName("mill-10: an idle timeout that is set later replaces the one before, and counts from then on")
+    void setLater(int first) throws Exception {
+        try (Reactors loops = loops("epoll", clock);
+                TcpServer server = idleAfter(loops, first).start(new Recording());
+                Socket socket = connect(server)) {
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            clock.advance(Duration.ofSeconds(8));
+            connection.setIdleTimeout(Duration.ofSeconds(5));
+            drained(loops);
+            clock.advance(Duration.ofMillis(4_900));
+            drained(loops);
+            assertThat(log).isEmpty();
+            connection.setIdleTimeout(Duration.ZERO);
+            drained(loops);
+            clock.advance(Duration.ofHours(1));
+            drained(loops);
+            assertThat(log).isEmpty();
+            connection.setIdleTimeout(Duration.ofSeconds(5));
+            drained(loops);
+            clock.advance(Duration.ofMillis(5_100));
+            assertThat(next()).contains("idle for 5000 ms");
+            assertThat(socket.isConnected()).isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("mill-11: a peer that took a little has the write timeout once more, and then it is closed")
+    void progressPutsItOff() throws Exception {
+        try (Reactors loops = loops("epoll", clock);
+                TcpServer server = TcpServer.builder()
+                        .manager(loops)
+                        .writeTimeout(Duration.ofSeconds(10))
+                        .start(new Recording());
+                Socket socket = connect(server)) {
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            connection.send(ByteBuffer.allocate(32 << 20));
+            await().until(() -> connection.queuedBytes() < 32 << 20);
+            drained(loops);
+            clock.advance(Duration.ofSeconds(6));
+            drained(loops);
+            long before = connection.queuedBytes();
+            socket.getInputStream().skipNBytes(4 << 20);
+            await().until(() -> connection.queuedBytes() < before);
+            drained(loops);
+            clock.advance(Duration.ofMillis(9_900));
+            drained(loops);
+            assertThat(log).isEmpty();
+            for (int i = 0; i < 4; i++) { // what came to the peer a moment later may have put it off once more
+                clock.advance(Duration.ofSeconds(6));
+                drained(loops);
+            }
+            assertThat(next()).contains("took nothing for 10000 ms");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("modesAndBackends")
+    @DisplayName("end-7: a connection that is over leaves no alarm behind, of whatever timeout")
+    void noAlarmIsLeft(Dispatch mode, String backend) throws Exception {
+        try (Reactors loops = loops(backend, clock);
+                TcpServer server = TcpServer.builder()
+                        .manager(loops)
+                        .dispatch(mode, 1)
+                        .idleTimeout(Duration.ofHours(1))
+                        .writeTimeout(Duration.ofHours(1))
+                        .start(Framing.lines(100).within(Duration.ofHours(1)).frames(new Recording()));
+                TcpClient client = TcpClient.builder()
+                        .manager(loops)
+                        .connectTimeout(Duration.ofHours(1))
+                        .open()) {
+            Socket socket = connect(server);
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            write(socket, "half a frame");
+            await().until(() -> isKept(connection));
+            connection.send(ByteBuffer.allocate(32 << 20));
+            await().until(() -> turned(loops).alarmsPending() == 3);
+            socket.close();
+            await().until(() -> turned(loops).alarmsPending() == 0);
+            Connection made = client.connect(server.address(), new Recording()).get(10, TimeUnit.SECONDS);
+            await().until(() -> !server.context().connections().isEmpty());
+            made.abort();
+            await().until(() -> server.context().connections().isEmpty());
+            await().until(() -> turned(loops).alarmsPending() == 0);
+        }
+    }
+
+    /** What it counts, after a turn: a metric is that of the last one. */
+    private static Metrics turned(Reactors loops) throws Exception {
+        drained(loops);
+        return loops.metrics();
     }
 }

@@ -138,7 +138,15 @@ public final class FuturesUnordered<T> extends Unordered<T> {
         }
         // No first poll: the stage says when it is worth while.
         Child added = insertAsleep(child);
-        child.listen(added);
+        boolean listens = false;
+        try {
+            child.listen(added);
+            listens = true;
+        } finally {
+            if (!listens) {
+                takeBack(added);
+            }
+        }
         return added.key();
     }
 
@@ -153,11 +161,27 @@ public final class FuturesUnordered<T> extends Unordered<T> {
         Call<T> call = new Call<>(callable);
         if (timeout != null) {
             long key = add(call);
-            call.start();
+            boolean started = false;
+            try {
+                call.start();
+                started = true;
+            } finally {
+                if (!started) {
+                    remove(key);
+                }
+            }
             return key;
         }
         Child added = insertAsleep(call);
-        call.start(added);
+        boolean started = false;
+        try {
+            call.start(added);
+            started = true;
+        } finally {
+            if (!started) {
+                takeBack(added);
+            }
+        }
         return added.key();
     }
 

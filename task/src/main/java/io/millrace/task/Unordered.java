@@ -125,6 +125,18 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
         return wakes.add(task, 0);
     }
 
+    /** As if a child had never been added, which sleeps. It is not cancelled, unless somebody else was faster. */
+    final void takeBack(Child child) {
+        int before = child.finish();
+        if ((before & Child.DONE) == 0) {
+            wakes.removed();
+            if ((before & Child.POLLING) == 0) {
+                wakes.free(child);
+            }
+            wakes.notifyParent(); // which may have seen it
+        }
+    }
+
     /**
      * Takes a child out and cancels it. If it is being polled at this moment, it is cancelled after that poll, and what that poll had is
      * dropped. From any thread.
@@ -416,6 +428,16 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
         return left;
     }
 
+    /** As the system does it, to which a handler that throws itself is nothing: the other children must be cancelled, too. */
+    private static void tell(Throwable failure) {
+        Thread thread = Thread.currentThread();
+        try {
+            thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
+        } catch (Throwable ignored) {
+            // There is nobody left to tell.
+        }
+    }
+
     /** For whoever ended the child, or found it ended after its poll. */
     private void cancel(Child child) {
         Object task = child.task();
@@ -423,8 +445,7 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
         try {
             cancelTask(task);
         } catch (Throwable failure) {
-            Thread thread = Thread.currentThread();
-            thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
+            tell(failure);
         }
     }
 

@@ -6,7 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
@@ -437,5 +440,58 @@ class FuturesUnorderedTest {
             assertThat(set.poll(parent)).isEqualTo(Step.pending());
         } while (parent.calls() > 0);
         return promises;
+    }
+
+    @Test
+    @DisplayName("uni-2: a stage that cannot be listened to is not added, and is not cancelled")
+    void aFailedAddChangesNothing() throws Exception {
+        CompletableFuture<Integer> deaf = new CompletableFuture<>() {
+            @Override
+            public CompletableFuture<Integer> whenComplete(BiConsumer<? super Integer, ? super Throwable> action) {
+                throw new IllegalStateException("listeners are closed");
+            }
+        };
+        try (FuturesUnordered<Integer> set = FuturesUnordered.create()) {
+            assertThatThrownBy(() -> set.add((CompletionStage<Integer>) deaf))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessage("listeners are closed");
+            assertThat(set.size()).isZero();
+            assertThat(set.next()).isNull();
+            assertThat(deaf.isDone()).isFalse();
+            set.add(CompletableFuture.completedFuture(1));
+            assertThat(set.next()).isEqualTo(new Item<>(1));
+        }
+    }
+
+    @Test
+    @DisplayName("uni-9: close cancels every child, though each throws and the handler that is told throws, too")
+    void closeGoesOnWhateverItsHandlersDo() throws Exception {
+        List<Integer> cancelled = new ArrayList<>();
+        Thread closer = Thread.ofPlatform().unstarted(() -> {
+            FuturesUnordered<Integer> set = FuturesUnordered.create();
+            for (int i = 0; i < 5; i++) {
+                int number = i;
+                set.add(new Pollable<Integer>() {
+                    @Override
+                    public Step<Integer> poll(Waker waker) {
+                        return Step.pending();
+                    }
+
+                    @Override
+                    public void cancel() {
+                        cancelled.add(number);
+                        throw new IllegalStateException("not today");
+                    }
+                });
+            }
+            set.close();
+            cancelled.add(set.size());
+        });
+        closer.setUncaughtExceptionHandler((thread, failure) -> {
+            throw new IllegalStateException("nor here");
+        });
+        closer.start();
+        closer.join();
+        assertThat(cancelled).containsExactly(0, 1, 2, 3, 4, 0);
     }
 }

@@ -351,6 +351,25 @@ public abstract class ClosingContract extends PollContract {
     }
 
     @Test
+    @DisplayName("tip-14: a poll that is closed on its way to sleep does not sleep")
+    void closedOnTheWayToSleep() {
+        AtomicBoolean closes = new AtomicBoolean();
+        poll = open(builder().clock(() -> {
+            if (closes.getAndSet(false)) {
+                Background<Boolean> closer = Background.run(poll::close);
+                Await.until("the closer waits for us", () -> closer.thread().getState() == Thread.State.WAITING);
+            }
+            return System.nanoTime();
+        }));
+        closes.set(true); // when the poll asks for the time, to know until when it may sleep
+
+        Background<Integer> sleeper = Background.call(() -> poll.poll(events, Duration.ofHours(1)));
+
+        assertThat(sleeper.failure(ClosedPollException.class)).isNotNull();
+        assertThat(closes).isFalse();
+    }
+
+    @Test
     @DisplayName("tip-14: closing races with polling, and nobody hangs or crashes")
     void closeRacesWithPolling() {
         for (int round = 0; round < 200; round++) {

@@ -8,6 +8,7 @@ import io.millrace.poll.Interest;
 import io.millrace.poll.ManualClock;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Registration;
+import io.millrace.poll.Timer;
 import io.millrace.poll.Trigger;
 import java.time.Duration;
 import java.util.List;
@@ -56,6 +57,27 @@ public abstract class DelayContract extends PollContract {
             clock.advance(TICK.plusNanos(1));
             assertThat(pollNow()).as("one tick after " + delay).containsExactly(new Event(TOKEN, Readiness.READABLE));
             source.unsetReadiness(Readiness.READABLE);
+        }
+    }
+
+    @Test
+    @DisplayName("mio-18: a sleeping poll wakes for a delay by itself, also if it has timers that are later or empty")
+    void aSleepingPollWakesByItself() {
+        poll = open(builder().tick(Duration.ofMillis(1)));
+        Registration delayed = closing(new Registration());
+        poll.register(delayed, TOKEN, Interest.READABLE, Trigger.EDGE);
+        for (int timers = 0; timers < 3; timers++) {
+            delayed.delayReadiness(Readiness.READABLE, Duration.ofMillis(20));
+
+            assertThat(Background.call(() -> poll(null)).result())
+                    .as(timers + " timers")
+                    .containsExactly(new Event(TOKEN, Readiness.READABLE));
+            delayed.unsetReadiness(Readiness.READABLE);
+            Timer<String> timer = closing(Timer.withTick(Duration.ofMillis(1)));
+            if (timers == 1) {
+                timer.set(Duration.ofDays(1), "later");
+            }
+            poll.register(timer, TOKEN + 1 + timers, Interest.READABLE, Trigger.EDGE);
         }
     }
 

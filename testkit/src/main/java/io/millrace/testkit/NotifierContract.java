@@ -12,13 +12,16 @@ import io.millrace.net.Io;
 import io.millrace.net.Net;
 import io.millrace.net.Pipe;
 import io.millrace.net.SignalSource;
+import io.millrace.poll.Channel;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Notifier;
 import io.millrace.poll.Notifier.Position;
+import io.millrace.poll.Poll;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Registration;
 import io.millrace.poll.Source;
 import io.millrace.poll.Timer;
+import io.millrace.poll.Trigger;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
@@ -242,7 +245,98 @@ public abstract class NotifierContract extends PollContract {
         });
         assertThat(notifier.doOneEvent(null)).isFalse();
         alerter.result();
+
+        Duration next = Duration.ofMillis(50);
+        long start = System.nanoTime();
+        assertThat(notifier.doOneEvent(next)).isFalse();
+        assertThat(System.nanoTime() - start).as("the wait after it").isGreaterThanOrEqualTo(next.toNanos());
+    }
+
+    @Test
+    @DisplayName("tip-8: an event that throws is over, and the next one runs")
+    void aThrowingEventIsOver() {
+        open();
+        IllegalStateException failure = new IllegalStateException("thrown by the test");
+        notifier.queue(
+                () -> {
+                    ran.add("throws");
+                    throw failure;
+                },
+                Notifier.Position.TAIL);
+        notifier.queue(() -> ran.add("next"), Notifier.Position.TAIL);
+
+        assertThatThrownBy(() -> notifier.doOneEvent(Duration.ZERO)).isSameAs(failure);
+        assertThat(notifier.doOneEvent(Duration.ZERO)).isTrue();
         assertThat(notifier.doOneEvent(Duration.ZERO)).isFalse();
+        assertThat(ran).containsExactly("throws", "next");
+    }
+
+    @Test
+    @DisplayName("tip-8: an event that waits for others runs those, and not itself")
+    void aNestedCallRunsOthers() {
+        open();
+        notifier.queue(
+                () -> {
+                    ran.add("begins");
+                    assertThat(notifier.doOneEvent(Duration.ZERO)).isTrue();
+                    assertThat(notifier.doOneEvent(Duration.ZERO)).isFalse();
+                    ran.add("ends");
+                    return true;
+                },
+                Notifier.Position.TAIL);
+        notifier.queue(() -> ran.add("other"), Notifier.Position.TAIL);
+
+        assertThat(notifier.doOneEvent(Duration.ZERO)).isTrue();
+        assertThat(notifier.doOneEvent(Duration.ZERO)).isFalse();
+        assertThat(ran).containsExactly("begins", "other", "ends");
+    }
+
+    @Test
+    @DisplayName("tip-8: no event runs when the one before it has closed the notifier, willing or not")
+    void noEventRunsAfterTheClose() {
+        for (boolean willing : new boolean[] {true, false}) {
+            open();
+            notifier.queue(
+                    () -> {
+                        notifier.close();
+                        ran.add("closes");
+                        return willing;
+                    },
+                    Notifier.Position.TAIL);
+            notifier.queue(() -> ran.add("late"), Notifier.Position.TAIL);
+
+            assertThat(notifier.serviceOne()).isEqualTo(willing);
+            assertThat(ran).containsExactly("closes");
+            ran.clear();
+        }
+    }
+
+    @Test
+    @DisplayName("tip-8, tip-9: deleting events leaves those of handlers alone; a replaced handler is not called")
+    void theEventsOfHandlers() throws IOException {
+        open();
+        try (Registration first = new Registration();
+                Registration second = new Registration()) {
+            notifier.setHandler(first, Interest.READABLE, kind -> ran.add("first"));
+            notifier.setHandler(second, Interest.READABLE, kind -> ran.add("second"));
+            first.setReadiness(Readiness.READABLE);
+            second.setReadiness(Readiness.READABLE);
+            assertThat(notifier.doOneEvent(null)).isTrue();
+
+            // The event of the other one is in the queue.
+            assertThat(notifier.deleteEvents(task -> true)).isZero();
+            assertThat(notifier.serviceOne()).isTrue();
+            assertThat(ran).containsExactlyInAnyOrder("first", "second");
+
+            ran.clear();
+            assertThat(notifier.doOneEvent(null)).isTrue();
+            Registration waits = ran.contains("first") ? second : first;
+            notifier.setHandler(waits, Interest.READABLE, kind -> ran.add("new"));
+            for (int i = 0; i < 4; i++) {
+                notifier.doOneEvent(null);
+            }
+            assertThat(ran).contains("new").doesNotContain(waits.equals(first) ? "first" : "second");
+        }
     }
 
     private static boolean isWaiting(Thread thread) {
@@ -543,6 +637,39 @@ public abstract class NotifierContract extends PollContract {
     }
 
     @Test
+    @DisplayName("tip-7: a source that the first wait refuses loses its handler, and every other one keeps its own")
+    void oneIsRefused() throws IOException {
+        open();
+        List<Channel<String>> channels = new ArrayList<>();
+        try (Poll elsewhere = Poll.open();
+                Registration taken = new Registration();
+                Registration alsoTaken = new Registration()) {
+            elsewhere.register(taken, 0, Interest.READABLE, Trigger.EDGE);
+            elsewhere.register(alsoTaken, 1, Interest.READABLE, Trigger.EDGE);
+            for (int i = 0; i < 6; i++) {
+                Channel<String> channel = Channel.unbounded();
+                channels.add(channel);
+                notifier.setHandler(channel, Interest.READABLE, kind -> ran.add(String.valueOf(channel.poll())));
+                channel.send("message " + i);
+                if (i == 1) {
+                    notifier.setHandler(taken, Interest.READABLE, kind -> ran.add("never"));
+                } else if (i == 3) {
+                    notifier.setHandler(alsoTaken, Interest.READABLE, kind -> ran.add("never"));
+                }
+            }
+            assertThatThrownBy(() -> notifier.doOneEvent(Duration.ZERO))
+                    .isInstanceOf(IllegalStateException.class)
+                    .satisfies(e -> assertThat(e.getSuppressed()).hasSize(1));
+            while (notifier.doOneEvent(Duration.ZERO)) {
+                // Until there is nothing more.
+            }
+            assertThat(ran).hasSize(6);
+        } finally {
+            channels.forEach(Channel::close);
+        }
+    }
+
+    @Test
     @DisplayName("tip-7: a descriptor has a handler on a native backend; NIO refuses it and says what to do")
     void aDescriptor() throws IOException {
         open();
@@ -558,7 +685,6 @@ public abstract class NotifierContract extends PollContract {
                         .isInstanceOf(IllegalArgumentException.class)
                         .hasMessageContaining("the backend nio takes channels, not descriptors")
                         .hasMessageContaining("native backend");
-                assertThat(OpenFiles.count()).as("nothing stays open").isEqualTo(before);
                 assertThat(notifier.doOneEvent(Duration.ZERO))
                         .as("and the notifier goes on")
                         .isFalse();
@@ -567,6 +693,8 @@ public abstract class NotifierContract extends PollContract {
                         .isInstanceOf(IllegalArgumentException.class);
                 assertThat(notifier.doOneEvent(Duration.ZERO)).isFalse();
                 assertThat(ran).isEmpty();
+                notifier.close();
+                assertThat(OpenFiles.count()).as("nothing stays open").isEqualTo(before);
                 return;
             }
             notifier.setHandler(source, Interest.READABLE, kind -> ran.add("readable"));
@@ -744,7 +872,9 @@ public abstract class NotifierContract extends PollContract {
         OpenPipe early = new OpenPipe(net());
         early.close();
         notifier.setHandler(early.reader(), Interest.READABLE, kind -> ran.add("early"));
+        Map<String, Integer> before = OpenFiles.count();
         assertThatThrownBy(() -> notifier.doOneEvent(Duration.ZERO)).isInstanceOf(IllegalStateException.class);
+        assertThat(OpenFiles.count()).as("no poll is left behind").isEqualTo(before);
         assertThat(notifier.doOneEvent(Duration.ZERO)).as("it said so once").isFalse();
 
         OpenPipe pipe = new OpenPipe(net());
@@ -805,9 +935,10 @@ public abstract class NotifierContract extends PollContract {
                     Background.call(() -> Notifier.waitFor(pipe.reader(), Interest.READABLE, timeout));
             Await.until("it waits", () -> isWaiting(waiter.thread()));
 
-            pipe.close();
+            pipe.reader().close(); // its other end stays open: that would be a hang-up, which ends a wait by itself
 
             assertThat(waiter.failure(UncheckedIOException.class)).hasCauseInstanceOf(ClosedChannelException.class);
+            pipe.close();
         }
         assertThatThrownBy(() -> {
                     OpenPipe pipe = new OpenPipe(net());

@@ -8,11 +8,13 @@ import io.millrace.net.TcpListener;
 import io.millrace.net.TcpStream;
 import io.millrace.poll.Event;
 import io.millrace.poll.Interest;
+import io.millrace.poll.Notifier;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Trigger;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.DisplayName;
@@ -291,6 +293,34 @@ public abstract class SocketContract extends PollContract {
         Bytes.write(accepted, 6);
         awaitReadiness(2, Readiness.READABLE);
         assertThat(Bytes.drain(client)).isEqualTo(6);
+    }
+
+    @Test
+    @DisplayName(
+            "mio-6, mio-7: a stream that was registered while it connected is reported when it was full and can be written")
+    void writableLongAfterTheConnect() throws IOException {
+        TcpListener listener = closing(net().listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)));
+        for (Trigger trigger : new Trigger[] {Trigger.EDGE, Trigger.LEVEL}) {
+            TcpStream client = closing(net().connect(listener.localAddress()));
+            poll.register(client, 1, Interest.WRITABLE, trigger);
+            awaitReadiness(1, Readiness.WRITABLE);
+            assertThat(client.finishConnect()).isTrue();
+            Notifier.waitFor(listener, Interest.READABLE, SOON);
+            TcpStream accepted = closing(Objects.requireNonNull(listener.accept()));
+            do {
+                Bytes.fill(client); // the system may take more when its peer has some
+            } while (!pollNow().isEmpty());
+            Background<Boolean> reader = Background.run(() -> {
+                Notifier.waitFor(accepted, Interest.READABLE, SOON);
+                while (Bytes.drain(accepted) > 0) {
+                    Notifier.waitFor(accepted, Interest.READABLE, Duration.ofMillis(50));
+                }
+            });
+
+            awaitReadiness(1, Readiness.WRITABLE);
+            reader.result();
+            client.close();
+        }
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.millrace.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.millrace.poll.Event;
 import io.millrace.poll.Interest;
@@ -328,6 +329,10 @@ public abstract class TimerContract extends PollContract {
         assertThat(pollNow()).isEmpty();
         assertThat(timer.size()).isZero();
         assertThat(timer.poll()).isNull();
+        assertThatThrownBy(() -> timer.set(Duration.ofSeconds(1), "never"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("closed");
+        assertThat(timer.size()).isZero();
     }
 
     @Test

@@ -194,13 +194,24 @@ final class CommandParser {
                 }
                 return new int[] {i + 1, written};
             }
-            if (b == '\\' && i + 1 < end && (quote == '"' || bytes[i + 1] == '\'')) {
+            if (b == '\\' && quote == '"' && isHex(i + 1, end)) {
+                b = (byte) (Character.digit(bytes[i + 2], 16) << 4 | Character.digit(bytes[i + 3], 16));
+                i += 3;
+            } else if (b == '\\' && i + 1 < end && (quote == '"' || bytes[i + 1] == '\'')) {
                 i++;
                 b = quote == '"' ? unescape(bytes[i]) : bytes[i];
             }
             bytes[written++] = b;
         }
         throw new ProtocolError("unbalanced quotes in request");
+    }
+
+    /** Whether an x and two hexadecimal digits are there. */
+    private boolean isHex(int at, int end) {
+        return at + 2 < end
+                && bytes[at] == 'x'
+                && Character.digit(bytes[at + 1], 16) >= 0
+                && Character.digit(bytes[at + 2], 16) >= 0;
     }
 
     private static byte unescape(byte b) {

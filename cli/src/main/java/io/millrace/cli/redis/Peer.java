@@ -56,5 +56,10 @@ interface Peer {
         public void abort() {
             connection.abort();
         }
+
+        @Override
+        public String toString() {
+            return connection.toString();
+        }
     }
 }

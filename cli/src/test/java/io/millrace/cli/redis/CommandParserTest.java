@@ -56,6 +56,13 @@ class CommandParserTest {
         }
     }
 
+    @Test
+    @DisplayName("decodes what is in quotes as Redis does")
+    void escapes() throws Exception {
+        assertThat(read("set \"\\x41\\x7a\" \"\\x4g\\x\" '\\x41' \"\\a\\\\\"\r\n", 100))
+                .containsExactly(List.of("set", "Az", "x4gx", "\\x41", "\u0007\\"));
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
         *a\\r\\n                 | invalid multibulk length

@@ -80,6 +80,11 @@ public final class ReactorServerLoop implements ServerLoop {
     }
 
     @Override
+    public void soon(Runnable what) {
+        reactor.soon(what);
+    }
+
+    @Override
     public boolean sharesBuffer() {
         return true;
     }

@@ -80,6 +80,14 @@ public interface ServerLoop extends Executor {
     void atEndOfTurn(Runnable what);
 
     /**
+     * Runs something costly, such as the end of a connection, at the end of this turn or of one of the next. A turn runs a few of these, so that the others are served meanwhile however many
+     * connections end at once. In the order of the calls. On the loop only.
+     *
+     * @param what once
+     */
+    void soon(Runnable what);
+
+    /**
      * Whether all its connections are read into one buffer, so that a large one costs none of them anything.
      *
      * @return false if each has its own

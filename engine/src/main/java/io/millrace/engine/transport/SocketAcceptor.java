@@ -3,6 +3,7 @@ package io.millrace.engine.transport;
 import io.millrace.engine.Priority;
 import io.millrace.engine.internal.FailureLog;
 import io.millrace.engine.reactor.EventSink;
+import io.millrace.engine.reactor.Reactor;
 import io.millrace.net.TcpListener;
 import io.millrace.net.TcpStream;
 import io.millrace.poll.Interest;
@@ -21,14 +22,17 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Accepts on a reactor: {@value #ACCEPTS} connections a turn, then the others get their turn.
+ * Accepts on a reactor: {@value Reactor#COSTLY} connections a turn, then the others get their turn.
  *
  * <p><b>Out of descriptors.</b> The edge that told of a connection is spent, and no new one comes for it. So a spare descriptor is kept: it is given up, the
  * connection is accepted with it and closed, so that the peer learns at once and the queue gets shorter, and the spare is taken again. Then it waits
  * for an alarm and tries on. It never spins, and needs no new connection to recover (mill-11).
  */
 final class SocketAcceptor implements EventSink, Runnable, Acceptor {
-    private static final int ACCEPTS = 64;
+    private static final int ACCEPTS = Reactor.COSTLY;
+    /** No system's queue holds more than these: who comes after so many came after the close. */
+    private static final int DRAINED = 1 << 16;
+
     private static final long RETRY_NANOS = 50_000_000;
 
     private final ReactorServerLoop loop;
@@ -38,6 +42,9 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
     private boolean queued;
     private boolean waiting;
     private boolean closed;
+    /** How many were accepted at most while it waits to be closed. */
+    private int drained;
+
     private @Nullable InputStream spare;
 
     SocketAcceptor(
@@ -186,12 +193,22 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
     }
 
     @Override
+    public boolean drain() {
+        if (closed || waiting || drained >= DRAINED) {
+            return false;
+        }
+        drained += ACCEPTS;
+        return queued || accept(ACCEPTS); // if it is in the queue, it has accepted its share of this turn
+    }
+
+    @Override
     public void close() {
         if (closed) {
             return;
         }
-        // What has arrived would be reset by the close of the listener.
-        accept(Integer.MAX_VALUE);
+        // What has arrived would be reset by the close of the listener. Whoever does not want all of it in one turn has
+        // drained it.
+        accept(drained == 0 ? DRAINED : ACCEPTS);
         stop();
     }
 

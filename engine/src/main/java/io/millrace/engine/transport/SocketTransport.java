@@ -59,6 +59,8 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
     private long share = FILE_SHARE;
 
     private boolean closed;
+    /** It has failed, and will be closed soon. */
+    private boolean broken;
 
     SocketTransport(ReactorServerLoop loop, ByteStream stream, TransportHandler handler, int bufferSize) {
         this.loop = loop;
@@ -99,7 +101,7 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
         queued = false;
         int bits = pending;
         pending = 0;
-        if (closed) {
+        if (closed || broken) {
             return;
         }
         share = FILE_SHARE;
@@ -120,10 +122,10 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
                 read();
             }
         } catch (IOException e) {
-            fail(e);
+            failSoon(e);
         } catch (Throwable e) {
             // Not the handler's, which contains its own: the state of this connection cannot be trusted any more.
-            fail(new IOException(
+            failSoon(new IOException(
                     "cannot go on with " + this + ": " + e.getClass().getName(), e));
         }
     }
@@ -187,6 +189,12 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
             drained.drained(Bits.WRITABLE);
         }
         return sent;
+    }
+
+    /** A thousand may be reset at once. */
+    private void failSoon(IOException cause) {
+        broken = true;
+        reactor.soon(() -> fail(cause));
     }
 
     private void fail(IOException cause) {
@@ -304,7 +312,7 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
 
     @Override
     public void onReactorEnd() {
-        if (!closed) {
+        if (!closed && !broken) {
             try {
                 handler.loopEnds();
             } finally {

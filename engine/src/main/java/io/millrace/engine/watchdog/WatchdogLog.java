@@ -1,13 +1,15 @@
 package io.millrace.engine.watchdog;
 
 import io.millrace.engine.BlockedLoop;
+import io.millrace.engine.reactor.Reactor;
 import java.lang.System.Logger.Level;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the watchdog logs, to {@code io.millrace.watchdog}, and how often: the first time that something blocks at a place, at once and with its stack; then, at most once a minute, how often it happened again. Turns of many items, threads that were
+ * What the watchdog logs, to {@code io.millrace.watchdog}, and how often: the first time that a handler blocks, at once and with its stack; then, at most once a minute, how often it happened again. Turns of many items, threads that were
  * not let run and pauses are not the handlers' fault: one line a minute with counts.
  *
  * <p>The watchdog's thread only.
@@ -18,6 +20,12 @@ final class WatchdogLog {
     private static final long SECOND_NANOS = 1_000_000_000L;
     /** How many places are remembered; the oldest goes first. */
     private static final int PLACES = 64;
+
+    private static final String REACTOR = Reactor.class.getName();
+    /** Its methods that run an item. */
+    private static final List<String> ITEMS = List.of("runItem", "runTimed");
+    /** What stands between the reactor and a handler, by the names of packages. */
+    private static final List<String> OURS = List.of("engine.", "server.", "net.", "poll.", "sys.", "task.");
 
     /** Where it goes; a test has its own. */
     interface Sink {
@@ -97,15 +105,43 @@ final class WatchdogLog {
         }
     }
 
-    /** Where it blocks: the first frame that is not the JDK's. */
+    /**
+     * Which handler blocks: the outermost frame of the user's, above the reactor's. Not the innermost one, nor a line: a handler that computes is found elsewhere in it at each look. If the item has no frame
+     * of the user's, it is the item's own; and if there is no item, what the reactor says that it is in.
+     */
     private static String place(BlockedLoop turn) {
-        for (StackTraceElement frame : turn.stack()) {
-            String module = frame.getModuleName();
-            if (module == null || !(module.startsWith("java.") || module.startsWith("jdk."))) {
-                return frame.getClassName() + "." + frame.getMethodName() + ":" + frame.getLineNumber();
+        List<StackTraceElement> stack = turn.stack();
+        int item = -1;
+        for (StackTraceElement frame : stack) {
+            if (frame.getClassName().equals(REACTOR) && ITEMS.contains(frame.getMethodName())) {
+                break;
+            }
+            item++;
+        }
+        if (item < 0 || item == stack.size() - 1) {
+            return turn.handler();
+        }
+        for (int i = item; i >= 0; i--) {
+            StackTraceElement frame = stack.get(i);
+            if (!isOurs(frame.getClassName()) && !isOfTheJdk(frame)) {
+                return method(frame);
             }
         }
-        return turn.handler();
+        return method(stack.get(item));
+    }
+
+    private static String method(StackTraceElement frame) {
+        return frame.getClassName() + "." + frame.getMethodName();
+    }
+
+    private static boolean isOfTheJdk(StackTraceElement frame) {
+        String module = frame.getModuleName();
+        return module != null && (module.startsWith("java.") || module.startsWith("jdk."));
+    }
+
+    /** On the class path there are no modules to tell by. */
+    private static boolean isOurs(String className) {
+        return className.startsWith("io.millrace.") && OURS.stream().anyMatch(part -> className.startsWith(part, 12));
     }
 
     void busy(long nanos) {

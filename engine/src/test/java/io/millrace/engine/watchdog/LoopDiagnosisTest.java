@@ -106,7 +106,8 @@ class LoopDiagnosisTest {
                 Duration.ofMillis(120),
                 List.of(
                         new StackTraceElement("app", "java.base", "25", "java.lang.Thread", "sleep", "Thread.java", 1),
-                        new StackTraceElement("com.example.Handler", method, "Handler.java", 7)));
+                        new StackTraceElement("com.example.Handler", method, "Handler.java", 7),
+                        new StackTraceElement("io.millrace.engine.reactor.Reactor", "runItem", null, 9)));
     }
 
     @Test
@@ -125,11 +126,52 @@ class LoopDiagnosisTest {
         log.blocked(turn("connection 36", "onData"), 60_000 * MS);
         assertThat(lines).hasSize(3);
         assertThat(lines.getLast())
-                .contains("blocked again at com.example.Handler.onData:7")
+                .contains("blocked again at com.example.Handler.onData;")
                 .contains("36 ×")
                 .contains("connection 36");
         log.blocked(turn("connection 37", "onData"), 60_001 * MS);
         assertThat(lines).hasSize(3);
+    }
+
+    /** A handler that computes, caught wherever it happens to be. */
+    private static BlockedLoop computing(String connection, String leaf, int line) {
+        return new BlockedLoop(
+                "loop-0",
+                connection,
+                Duration.ofMillis(120),
+                List.of(
+                        new StackTraceElement("app", "java.base", "25", "java.lang.Math", "sin", "Math.java", line),
+                        new StackTraceElement("com.example.Parser", leaf, "Parser.java", line),
+                        new StackTraceElement("com.example.Handler", "onData", "Handler.java", line),
+                        new StackTraceElement("io.millrace.server.StreamConnection", "received", null, line),
+                        new StackTraceElement("io.millrace.engine.transport.SocketTransport", "run", null, 9),
+                        new StackTraceElement("io.millrace.engine.reactor.Reactor", "runItem", null, 9),
+                        new StackTraceElement("io.millrace.engine.reactor.Reactor", "run", null, 9),
+                        new StackTraceElement("com.example.Main", "main", "Main.java", 9)));
+    }
+
+    @Test
+    @DisplayName("mr-1: a handler that computes is one place, wherever in it each look finds it")
+    void computingIsOnePlace() {
+        for (int i = 0; i < 35; i++) {
+            log.blocked(computing("connection " + i, "leaf" + i, 100 + i), i * 200 * MS);
+        }
+        assertThat(lines).hasSize(1);
+        log.blocked(computing("connection 36", "leaf", 7), 60_000 * MS);
+        assertThat(lines).hasSize(2);
+        assertThat(lines.getLast()).contains("blocked again at com.example.Handler.onData;");
+    }
+
+    @Test
+    @DisplayName("of very many places that block the latest are remembered, and an old one is told anew")
+    void manyPlaces() {
+        for (int i = 0; i < 1_000; i++) {
+            log.blocked(turn("connection 1", "on" + i), i * MS);
+        }
+        log.blocked(turn("connection 1", "on999"), 1_000 * MS);
+        assertThat(lines).hasSize(1_000);
+        log.blocked(turn("connection 1", "on0"), 1_001 * MS);
+        assertThat(lines).hasSize(1_001);
     }
 
     @Test

@@ -87,6 +87,10 @@ public final class Failures {
                 + " bytes: by IPv4 one has at most 65507; send several, or use a stream");
     }
 
+    public static IOException tooLong(long bytes, IOException cause) {
+        return because(tooLong(bytes), cause);
+    }
+
     public static IOException start(List<String> command, IOException cause) {
         return isOurLimit(cause)
                 ? cause

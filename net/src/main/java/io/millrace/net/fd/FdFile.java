@@ -105,7 +105,7 @@ final class FdFile implements FileCalls {
         return address;
     }
 
-    private static int moveCopied(boolean reading, int fd, ByteBuffer buffer, long position) throws IOException {
+    private int moveCopied(boolean reading, int fd, ByteBuffer buffer, long position) throws IOException {
         int asked = Math.min(buffer.remaining(), Scratch.MAX_BYTES);
         try (Scratch scratch = Scratch.borrow(asked)) {
             if (!reading) {
@@ -135,7 +135,7 @@ final class FdFile implements FileCalls {
         }
     }
 
-    private static int moveCopied(boolean reading, int fd, MemorySegment segment, long position) throws IOException {
+    private int moveCopied(boolean reading, int fd, MemorySegment segment, long position) throws IOException {
         int asked = (int) Math.min(segment.byteSize(), Scratch.MAX_BYTES);
         try (Scratch scratch = Scratch.borrow(asked)) {
             if (!reading) {
@@ -150,9 +150,9 @@ final class FdFile implements FileCalls {
     }
 
     /** Makes the call, again if a signal cut it short, and makes our result of the system's. The memory is the segment or, without one, the address. */
-    private static int attempt(
+    private int attempt(
             boolean reading, int fd, long address, @Nullable MemorySegment segment, int asked, long position)
-            throws ErrnoException {
+            throws IOException {
         long result;
         try (CallState state = CallState.borrow()) {
             do {
@@ -162,9 +162,22 @@ final class FdFile implements FileCalls {
             } while (result == EINTR);
         }
         if (result < 0) {
-            throw new ErrnoException(reading ? "read" : "write", fd, (int) -result);
+            throw failed(reading, fd, (int) -result);
         }
         return result == 0 && reading ? ByteCalls.EOF : (int) result;
+    }
+
+    /** The descriptor is open, because it is in use; so a bad one is one that was opened for something else. */
+    private IOException failed(boolean reading, int fd, int errno) {
+        ErrnoException failure = new ErrnoException(reading ? "read" : "write", fd, errno);
+        if (!failure.is(Errno.EBADF)) {
+            return failure;
+        }
+        return new IOException(
+                reading
+                        ? "cannot read from " + this + ": it was opened for writing only"
+                        : "cannot write to " + this + ": it was opened for reading only",
+                failure);
     }
 
     private static long call(boolean reading, CallState state, int fd, long address, int bytes, long position) {

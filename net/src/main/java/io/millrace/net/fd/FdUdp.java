@@ -119,7 +119,7 @@ final class FdUdp implements UdpCalls {
                         ? Sockets.send(state, fd, address, bytes)
                         : Datagrams.send(state, fd, address, bytes, target, to);
             } while (result == EINTR);
-            return result >= 0 ? (int) result : failed(to == null ? "send" : "sendto", result, Bits.WRITABLE);
+            return result >= 0 ? (int) result : notSent(to == null ? "send" : "sendto", result, bytes);
         }
     }
 
@@ -185,6 +185,14 @@ final class FdUdp implements UdpCalls {
             }
             truncated = (result & Datagrams.TRUNCATED) != 0;
             return (int) result;
+        }
+    }
+
+    private int notSent(String call, long result, int bytes) throws IOException {
+        try {
+            return failed(call, result, Bits.WRITABLE);
+        } catch (ErrnoException e) {
+            throw e.is(Errno.EMSGSIZE) ? Failures.tooLong(bytes, e) : e;
         }
     }
 

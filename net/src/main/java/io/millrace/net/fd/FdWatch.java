@@ -225,9 +225,14 @@ final class FdWatch implements WatchCalls {
 
     /** Once for each path, though it may be watched on its own and with its directory. */
     private void report(int watch, Path name, Kind kind) {
+        report(watch, name, kind, false);
+    }
+
+    /** The same, to all or only to those who do not want to hear of moves. */
+    private void report(int watch, Path name, Kind kind, boolean movesAreTold) {
         Path last = null;
         for (WatchedPath watched : watchedBy(watch)) {
-            if (watched.covers(name) && watched.wants(kind)) {
+            if (watched.covers(name) && watched.wants(kind) && !(movesAreTold && watched.wants(Kind.MOVED))) {
                 Path path = watched.pathOf(name);
                 if (!path.equals(last)) {
                     translated.add(FileChange.of(kind, path));
@@ -250,6 +255,8 @@ final class FdWatch implements WatchCalls {
             for (WatchedPath watched : watchedBy(watch)) {
                 if (watched.covers(name) && watched.wants(Kind.MOVED)) {
                     translated.add(FileChange.moved(origin.pathOf(from.name()), watched.pathOf(name)));
+                    report(from.watch(), from.name(), Kind.DELETED, true);
+                    report(watch, name, Kind.CREATED, true);
                     return;
                 }
             }

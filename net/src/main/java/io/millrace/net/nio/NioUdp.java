@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.net.PortUnreachableException;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.DatagramChannel;
@@ -26,6 +27,9 @@ import org.jspecify.annotations.Nullable;
 final class NioUdp implements UdpCalls {
     private final DatagramChannel channel;
     private final KernelHandle handle;
+    /** By IPv4; by IPv6 a few bytes more, and the system knows which it is. */
+    private static final int LARGEST = 65_507;
+
     private @Nullable InetSocketAddress sender;
     private boolean truncated;
     private volatile @Nullable InetSocketAddress remote;
@@ -74,6 +78,8 @@ final class NioUdp implements UdpCalls {
             return sent;
         } catch (PortUnreachableException e) {
             throw unreachable(e);
+        } catch (SocketException e) {
+            throw bytes > LARGEST ? Failures.tooLong(bytes, e) : e;
         }
     }
 

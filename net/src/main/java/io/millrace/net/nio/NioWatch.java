@@ -11,23 +11,29 @@ import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.ClosedWatchServiceException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardWatchEventKinds;
 import java.nio.file.WatchEvent;
 import java.nio.file.WatchKey;
 import java.nio.file.WatchService;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Changes from the JDK's watch service, which can only be waited for: a thread of ours does, and hands what it gets to a channel.
  *
- * <p>The map is guarded by its own monitor. Whoever reads too slowly loses events, and is told.
+ * <p><b>A directory that is moved away.</b> The service goes on watching it, and tells what happens in it as if it were where it was. So the directory above is watched, too: when an
+ * entry goes from there that is a watched directory, and what has its name now is not that directory, its watch ends.
+ *
+ * <p>The maps are guarded by the first one's monitor. Whoever reads too slowly loses events, and is told.
  */
 final class NioWatch implements WatchCalls {
     private static final int CAPACITY = 16_384;
@@ -36,7 +42,26 @@ final class NioWatch implements WatchCalls {
     private final Channel<FileChange> events;
     private final AtomicBoolean overflowed = new AtomicBoolean();
     private final Map<WatchKey, List<WatchedPath>> byKey = new HashMap<>();
+    /** Of a directory, those of its entries that are watched directories. */
+    private final Map<WatchKey, Map<Path, Guarded>> above = new HashMap<>();
+
     private volatile boolean closed;
+
+    /** A watched directory, and what tells it from another one that has its name. */
+    private record Guarded(
+            WatchKey key, Path place, @Nullable Object identity) {
+        boolean isInPlace() {
+            try {
+                return Objects.equals(identityOf(place), identity);
+            } catch (IOException e) {
+                return false;
+            }
+        }
+
+        static @Nullable Object identityOf(Path directory) throws IOException {
+            return Files.readAttributes(directory, BasicFileAttributes.class).fileKey();
+        }
+    }
 
     NioWatch(WatchService service) {
         this(service, CAPACITY);
@@ -59,6 +84,9 @@ final class NioWatch implements WatchCalls {
                 List<WatchedPath> watched = watchedBy(key);
                 for (WatchEvent<?> event : key.pollEvents()) {
                     translate(event, watched);
+                    if (event.kind().equals(StandardWatchEventKinds.ENTRY_DELETE)) {
+                        wentFrom(key, event.context());
+                    }
                 }
                 if (!key.reset()) {
                     ended(key);
@@ -81,13 +109,33 @@ final class NioWatch implements WatchCalls {
                 : event.kind().equals(StandardWatchEventKinds.ENTRY_DELETE) ? Kind.DELETED : Kind.MODIFIED;
         Path last = null;
         for (WatchedPath each : watched) {
-            if (each.covers(name) && each.wants(kind)) {
+            if (each.covers(name) && wants(each, kind)) {
                 Path path = each.pathOf(name);
                 if (!path.equals(last)) {
                     send(FileChange.of(kind, path));
                     last = path;
                 }
             }
+        }
+    }
+
+    /** The service does not tell of moves, but of what they are at either end. */
+    private static boolean wants(WatchedPath watched, Kind kind) {
+        return watched.wants(kind) || (kind != Kind.MODIFIED && watched.wants(Kind.MOVED));
+    }
+
+    /** A name is gone from a directory. */
+    private void wentFrom(WatchKey directory, @Nullable Object name) {
+        Guarded gone;
+        synchronized (byKey) {
+            gone = above.getOrDefault(directory, Map.of()).get(name);
+        }
+        if (gone != null && !gone.isInPlace()) {
+            List<WatchedPath> watched = watchedBy(gone.key());
+            for (WatchEvent<?> event : gone.key().pollEvents()) {
+                translate(event, watched); // what happened before
+            }
+            ended(gone.key());
         }
     }
 
@@ -117,6 +165,8 @@ final class NioWatch implements WatchCalls {
         List<WatchedPath> list;
         synchronized (byKey) {
             list = byKey.remove(key);
+            above.remove(key);
+            release(key, null);
         }
         if (list != null) {
             for (WatchedPath watched : list) {
@@ -145,17 +195,54 @@ final class NioWatch implements WatchCalls {
             requireOpen();
             WatchKey key;
             try {
-                key = watched.directory()
-                        .register(
-                                service,
-                                StandardWatchEventKinds.ENTRY_CREATE,
-                                StandardWatchEventKinds.ENTRY_DELETE,
-                                StandardWatchEventKinds.ENTRY_MODIFY);
+                key = register(watched.directory());
             } catch (ClosedWatchServiceException e) {
                 throw new ClosedChannelException();
             }
             forget(watched.path(), key);
             byKey.computeIfAbsent(key, ignored -> new ArrayList<>()).add(watched);
+            guard(key, watched.directory());
+        }
+    }
+
+    /** Always for the same kinds: a directory has one key, whoever wants it, and the kinds of the last one count. */
+    private WatchKey register(Path directory) throws IOException {
+        return directory.register(
+                service,
+                StandardWatchEventKinds.ENTRY_CREATE,
+                StandardWatchEventKinds.ENTRY_DELETE,
+                StandardWatchEventKinds.ENTRY_MODIFY);
+    }
+
+    /** Under the monitor. */
+    private void guard(WatchKey key, Path directory) {
+        try {
+            Path place = directory.toRealPath();
+            Path parent = place.getParent();
+            if (parent != null) {
+                Object identity = Guarded.identityOf(place);
+                above.computeIfAbsent(register(parent), ignored -> new HashMap<>())
+                        .put(place.getFileName(), new Guarded(key, place, identity));
+            }
+        } catch (IOException | ClosedWatchServiceException e) {
+            // Its parent may not be looked at. Then nobody tells that it is moved away.
+        }
+    }
+
+    /** Cancels a key that nobody watches, and those above that were there for its sake; save one that is about to be used. Under the monitor. */
+    private void release(WatchKey key, @Nullable WatchKey kept) {
+        above.values()
+                .forEach(below ->
+                        below.values().removeIf(guarded -> guarded.key().equals(key)));
+        above.entrySet().removeIf(entry -> {
+            boolean unused = entry.getValue().isEmpty();
+            if (unused && !byKey.containsKey(entry.getKey()) && !entry.getKey().equals(kept)) {
+                entry.getKey().cancel();
+            }
+            return unused;
+        });
+        if (!above.containsKey(key)) {
+            key.cancel();
         }
     }
 
@@ -175,8 +262,8 @@ final class NioWatch implements WatchCalls {
             Map.Entry<WatchKey, List<WatchedPath>> entry = entries.next();
             found |= entry.getValue().removeIf(watched -> watched.path().equals(path));
             if (entry.getValue().isEmpty() && !entry.getKey().equals(kept)) {
-                entry.getKey().cancel();
                 entries.remove();
+                release(entry.getKey(), kept);
             }
         }
         return found;

@@ -90,6 +90,69 @@ class EmulatingSelectorTest {
         }
     }
 
+    @Test
+    @DisplayName(
+            "mio-6: a direction that another thread drains during a wait is asked for again, and the wait is to be ended")
+    void drainedDuringAWait() throws IOException {
+        selector.add(handle(), FIRST, Bits.READABLE, Bits.EDGE);
+        reportAndSilence(Bits.READABLE);
+
+        List<Boolean> wakes = new ArrayList<>();
+        selector.during = () -> wakes.add(selector.rearm(FIRST, Bits.READABLE));
+        assertThat(selector.await(0, 8)).isZero();
+
+        assertThat(wakes).as("whether the waiting thread must be woken").containsExactly(true);
+        assertThat(selector.asked).containsEntry(FIRST, Bits.READABLE);
+        selector.found.put(FIRST, Bits.READABLE);
+        assertThat(selector.await(0, 8)).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("tip-10, mio-6: a direction that was drained tells of its end once more")
+    void aDrainedEndIsToldAgain() throws IOException {
+        int both = Bits.READABLE | Bits.READ_CLOSED;
+        selector.add(handle(), FIRST, Bits.READABLE, Bits.EDGE);
+        reportAndSilence(both);
+        selector.rearm(FIRST, Bits.READABLE);
+
+        selector.found.put(FIRST, both);
+        assertThat(selector.await(0, 8)).isEqualTo(1);
+        assertThat(selector.readiness(0)).isEqualTo(both);
+    }
+
+    /** Reported once; found once more undrained, it is not asked for any longer. */
+    private void reportAndSilence(int ready) throws IOException {
+        selector.found.put(FIRST, ready);
+        assertThat(selector.await(0, 8)).isEqualTo(1);
+        selector.found.put(FIRST, ready);
+        assertThat(selector.await(0, 8)).isZero();
+        assertThat(selector.asked).containsEntry(FIRST, 0);
+    }
+
+    @Test
+    @DisplayName("mio-11: a late call by the key of a former owner does not reach the slot's next one")
+    void aLateKeyReachesNobody() throws IOException {
+        NioHandle former = handle();
+        NioHandle next = handle();
+        long nextKey = KernelKey.of(2, KernelKey.index(FIRST));
+        selector.add(former, FIRST, Bits.READABLE, Bits.EDGE);
+        selector.remove(former, FIRST);
+        selector.add(next, nextKey, Bits.READABLE, Bits.EDGE);
+        selector.found.put(nextKey, Bits.READABLE);
+        assertThat(selector.await(0, 8)).isEqualTo(1);
+
+        selector.rearm(FIRST, Bits.READABLE);
+        selector.modify(former, FIRST, Bits.WRITABLE, Bits.LEVEL);
+        selector.remove(former, FIRST);
+
+        selector.found.put(nextKey, Bits.READABLE);
+        assertThat(selector.await(0, 8)).as("not drained by its owner").isZero();
+        selector.rearm(nextKey, Bits.READABLE);
+        selector.found.put(nextKey, Bits.READABLE);
+        assertThat(selector.await(0, 8)).isEqualTo(1);
+        assertThat(selector.key(0)).isEqualTo(nextKey);
+    }
+
     /** Finds what is in {@link #found}, once, and does {@link #during} while it waits. */
     private static final class Scripted extends EmulatingSelector {
         final Map<Long, Integer> found = new HashMap<>();

@@ -114,6 +114,16 @@ class BackendChoiceTest {
     }
 
     @Test
+    @DisplayName("tip-11, mr-5: where seccomp denies epoll_pwait2 it is epoll all the same, in milliseconds")
+    void seccompDeniesNanoseconds() {
+        assumeThat(EpollDenied.isPossible())
+                .as("a machine whose system call numbers we know")
+                .isTrue();
+        ChildJvm child = ChildJvm.run(TellBackend.class, NATIVE, TellBackend.DENY_NANOSECONDS);
+        assertThat(child.output()).startsWith("using epoll").contains("found 1");
+    }
+
+    @Test
     @DisplayName("mr-5: where seccomp denies epoll it is poll(2), and the report names EPERM")
     void seccompDeniesEpoll() {
         assumeThat(EpollDenied.isPossible())

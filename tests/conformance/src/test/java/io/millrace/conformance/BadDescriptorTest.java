@@ -3,6 +3,7 @@ package io.millrace.conformance;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.millrace.sys.selector.KqueueShim;
@@ -10,15 +11,18 @@ import io.millrace.net.Net;
 import io.millrace.net.Pipe;
 import io.millrace.poll.Events;
 import io.millrace.poll.Interest;
+import io.millrace.poll.Notifier;
 import io.millrace.poll.Poll;
 import io.millrace.poll.Trigger;
 import io.millrace.poll.internal.KernelHandle;
 import io.millrace.sys.Descriptor;
 import io.millrace.testkit.Bytes;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,6 +58,19 @@ class BadDescriptorTest {
             assertThat(bad.toString()).as("no use is held").contains("0 in use");
             assertThatItWorks(poll);
         }
+    }
+
+    @Test
+    @DisplayName("tip-12: a wait for a number that is not open says so, whatever its timeout, and does not wait")
+    void notOpenToWaitFor() {
+        KernelHandle bad = new KernelHandle(new Descriptor(NOBODYS, true));
+        for (Duration timeout : new Duration[] {Duration.ZERO, Duration.ofHours(1), null}) {
+            assertThatThrownBy(() -> Notifier.waitFor(() -> bad, Interest.READABLE, timeout))
+                    .as("timeout " + timeout)
+                    .isInstanceOf(UncheckedIOException.class)
+                    .hasRootCauseMessage("poll on fd " + NOBODYS + " failed: EBADF (not an open file descriptor)");
+        }
+        assertThat(bad.toString()).as("no use is held").contains("0 in use");
     }
 
     @ParameterizedTest

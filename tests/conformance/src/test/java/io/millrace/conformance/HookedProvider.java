@@ -49,6 +49,8 @@ public abstract class HookedProvider extends FrontProvider {
     private static @Nullable Runnable afterEvents;
     private static @Nullable Runnable afterModify;
     private static final AtomicInteger UNTIL_REFUSED = new AtomicInteger();
+    private static boolean refusesModify;
+    private static volatile long timeoutNanos;
 
     private final String behind;
 
@@ -82,6 +84,16 @@ public abstract class HookedProvider extends FrontProvider {
         UNTIL_REFUSED.set(which);
     }
 
+    /** Once, the system refuses a reregistration. */
+    static void refuseModify() {
+        refusesModify = true;
+    }
+
+    /** How long the last wait may take; for {@link #beforeSleep}. */
+    static long timeoutNanos() {
+        return timeoutNanos;
+    }
+
     @Override
     Selector inFrontOf(Selector real) {
         return new DelegatingSelector(nameFor(behind), real) {
@@ -95,6 +107,10 @@ public abstract class HookedProvider extends FrontProvider {
 
             @Override
             public void modify(SystemHandle handle, long key, int interest, int trigger) throws IOException {
+                if (refusesModify) {
+                    refusesModify = false;
+                    throw new IOException("refused by the test");
+                }
                 super.modify(handle, key, interest, trigger);
                 Runnable after = afterModify;
                 if (after != null) {
@@ -104,13 +120,14 @@ public abstract class HookedProvider extends FrontProvider {
             }
 
             @Override
-            public int await(long timeoutNanos, int maxEvents) throws IOException {
+            public int await(long timeout, int maxEvents) throws IOException {
+                timeoutNanos = timeout;
                 Runnable before = beforeSleep;
-                if (timeoutNanos != 0 && before != null) {
+                if (timeout != 0 && before != null) {
                     beforeSleep = null;
                     before.run();
                 }
-                int found = super.await(timeoutNanos, maxEvents);
+                int found = super.await(timeout, maxEvents);
                 Runnable after = afterEvents;
                 if (found > 0 && after != null) {
                     afterEvents = null;

@@ -1,18 +1,25 @@
 package io.millrace.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.millrace.engine.Dispatch;
+import io.millrace.engine.EventLoop;
+import io.millrace.engine.Priority;
 import io.millrace.net.Pipe;
 import io.millrace.poll.Event;
 import io.millrace.poll.Interest;
+import io.millrace.poll.ManualClock;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Registration;
 import io.millrace.poll.Trigger;
+import io.millrace.testkit.Await;
 import io.millrace.testkit.Background;
 import io.millrace.testkit.Bytes;
 import io.millrace.testkit.PollContract;
 import io.millrace.testkit.SocketPair;
 import io.millrace.testkit.TestedBackend;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -153,6 +160,74 @@ abstract class InterleavingSuite extends PollContract {
 
         assertThat(poll(Duration.ofMillis(50))).isEmpty();
         assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(50_000_000);
+    }
+
+    @Test
+    @DisplayName("tip-11, mio-28: after a wake-up for nothing the rest of the timeout is waited for, and no more")
+    void theRestOfTheTimeout() {
+        ManualClock clock = new ManualClock();
+        poll = open(builder().clock(clock));
+        List<Long> asked = new ArrayList<>();
+        HookedProvider.beforeSleep(() -> {
+            asked.add(HookedProvider.timeoutNanos());
+            HookedProvider.beforeSleep(() -> {
+                asked.add(HookedProvider.timeoutNanos());
+                clock.advance(Duration.ofSeconds(40));
+            });
+            clock.advance(Duration.ofSeconds(60));
+        });
+
+        assertThat(Background.call(() -> poll(Duration.ofSeconds(100))).result())
+                .isEmpty();
+        assertThat(asked).containsExactly(100_000_000_000L, 40_000_000_000L);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Trigger.class)
+    @DisplayName("mio-27: a reregister that the system refuses changes nothing")
+    void aRefusedReregister(Trigger trigger) {
+        SocketPair pair = socketPair();
+        poll.register(pair.left(), OLD, Interest.READABLE, trigger);
+        HookedProvider.refuseModify();
+
+        assertThatThrownBy(() -> poll.reregister(pair.left(), NEW, Interest.WRITABLE, trigger))
+                .isInstanceOf(UncheckedIOException.class);
+
+        Bytes.write(pair.right(), 1);
+        assertThat(poll(Duration.ofSeconds(10))).containsExactly(new Event(OLD, Readiness.READABLE));
+        poll.reregister(pair.left(), NEW, Interest.WRITABLE, trigger);
+        assertThat(poll(Duration.ofSeconds(10))).containsExactly(new Event(NEW, Readiness.WRITABLE));
+    }
+
+    @Test
+    @DisplayName("mio-27, mill-1: nor does it in an event loop, whose handler is called by the old interest")
+    void aRefusedReregisterInALoop() {
+        try (EventLoop loop = EventLoop.builder()
+                .backend(backend().name())
+                .dispatch(Dispatch.LOOP)
+                .workers(1)
+                .withoutWatchdog()
+                .open()) {
+            SocketPair pair = socketPair();
+            List<Readiness> seen = new ArrayList<>();
+            loop.register(
+                    pair.left(),
+                    OLD,
+                    Interest.READABLE,
+                    Trigger.LEVEL,
+                    Priority.NORMAL,
+                    (l, token, ready) -> seen.add(ready));
+            HookedProvider.refuseModify();
+            assertThatThrownBy(() -> loop.reregister(OLD, Interest.WRITABLE, Trigger.LEVEL))
+                    .isInstanceOf(UncheckedIOException.class);
+
+            Bytes.write(pair.right(), 1);
+            Await.until("the handler is called", () -> {
+                loop.runOnce(Duration.ofMillis(10));
+                return !seen.isEmpty();
+            });
+            assertThat(seen.getFirst()).isEqualTo(Readiness.READABLE);
+        }
     }
 
     /** A lost wake-up would hang the test's own thread. */

@@ -12,6 +12,7 @@ import io.millrace.server.ConnectionHandler;
 import io.millrace.server.SendResult;
 import io.millrace.server.TcpClient;
 import io.millrace.server.TcpServer;
+import io.millrace.testkit.Await;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -159,6 +160,64 @@ class ServerOnManagersTest {
                 }
             }
             assertThat(socket.getInputStream().read()).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    @DisplayName("mill-8, mill-9: on a deliberately different one reads are paused and resumed, and onWritable comes")
+    void pausesAndWritesOnADifferentOne() throws Exception {
+        LinkedBlockingQueue<String> told = new LinkedBlockingQueue<>();
+        CompletableFuture<Connection> connected = new CompletableFuture<>();
+        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system());
+                TcpServer server = TcpServer.builder()
+                        .manager(manager)
+                        .bufferSize(1)
+                        .waterMarks(0, 0, 1 << 20)
+                        .start(new ConnectionHandler() {
+                            @Override
+                            public void onConnect(Connection connection) {
+                                connected.complete(connection);
+                            }
+
+                            @Override
+                            public void onData(Connection connection, ByteBuffer data) {
+                                connection.pauseReads();
+                                told.add("data " + data.get());
+                            }
+
+                            @Override
+                            public void onWritable(Connection connection) {
+                                told.add("writable");
+                            }
+                        });
+                Socket socket = new Socket()) {
+            socket.connect(server.address());
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            socket.getOutputStream().write(new byte[] {1, 2, 3});
+            for (int i = 1; i <= 3; i++) {
+                assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo("data " + i);
+                assertThat(server.bytesReceived())
+                        .as("one buffer, and then a pause")
+                        .isEqualTo(i);
+                connection.resumeReads();
+            }
+            assertThat(connection.send(ByteBuffer.allocate(10))).isEqualTo(SendResult.ABOVE_HIGH_WATER);
+            assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo("writable");
+        }
+    }
+
+    @Test
+    @DisplayName("end-7: servers and clients that are closed leave no alarm behind on a deliberately different one")
+    void noAlarmsOnADifferentOne() throws Exception {
+        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system())) {
+            for (int i = 0; i < 3; i++) {
+                try (TcpServer server = TcpServer.builder().manager(manager).start((connection, data) -> {});
+                        TcpClient client = TcpClient.builder().manager(manager).open()) {
+                    client.connect(server.address(), (connection, data) -> {}).get(10, TimeUnit.SECONDS);
+                    assertThat(manager.pendingAlarms()).isPositive();
+                }
+            }
+            Await.until("no alarm is pending", () -> manager.pendingAlarms() == 0);
         }
     }
 

@@ -13,12 +13,15 @@ import java.time.Duration;
 /** A program that opens a poll, waits for a byte with it, and prints the poll's report; run by {@link ChildJvm}. */
 final class TellBackend {
     static final String DENY_EPOLL = "deny-epoll";
+    static final String DENY_NANOSECONDS = "deny-nanoseconds";
 
     private TellBackend() {}
 
     public static void main(String... arguments) throws IOException {
         if (arguments.length > 0 && arguments[0].equals(DENY_EPOLL)) {
             EpollDenied.forThisThread();
+        } else if (arguments.length > 0 && arguments[0].equals(DENY_NANOSECONDS)) {
+            EpollDenied.nanosecondsForThisThread();
         }
         try (Poll poll = Poll.open();
                 Pipe pipe = Net.of(poll).pipe()) {

@@ -194,6 +194,16 @@ final class ThreadyManager implements ReadinessEventManager, CompletionEventMana
         }
     }
 
+    /** How many alarms are pending. */
+    int pendingAlarms() {
+        lock.lock();
+        try {
+            return alarms.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void watchTheClock() {
         Runnable unsubscribe = clock.subscribe(() -> {
             lock.lock();
