@@ -267,7 +267,11 @@ public final class Net {
      * @throws UnsupportedOperationException if an option is not known
      */
     public FileSource file(Path path, OpenOption... options) throws IOException {
-        return sources.file(path, Set.copyOf(Arrays.asList(options)));
+        try {
+            return sources.file(path, Set.copyOf(Arrays.asList(options)));
+        } catch (IOException e) {
+            throw Failures.lack("open " + path, e);
+        }
     }
 
     /**

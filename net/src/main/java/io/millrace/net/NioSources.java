@@ -24,7 +24,7 @@ final class NioSources implements Sources {
     @Override
     public TcpListener listen(InetSocketAddress address, ListenOptions options) throws IOException {
         // NIO itself sets SO_REUSEADDR, except on Windows, where it would let two programs share a port.
-        ServerSocketChannel channel = ServerSocketChannel.open();
+        ServerSocketChannel channel = open("listen on " + address, ServerSocketChannel::open);
         return orClose(channel, () -> {
             if (options.reusePort()) {
                 NioSettings.set(channel, SocketSetting.REUSE_PORT, 1);
@@ -44,7 +44,7 @@ final class NioSources implements Sources {
 
     @Override
     public TcpStream connect(InetSocketAddress address) throws IOException {
-        SocketChannel channel = SocketChannel.open();
+        SocketChannel channel = open("connect to " + address, SocketChannel::open);
         return orClose(channel, () -> {
             channel.configureBlocking(false);
             try {
@@ -141,6 +141,14 @@ final class NioSources implements Sources {
 
     private interface Step<T> {
         T take() throws IOException;
+    }
+
+    private static <T> T open(String doing, Step<T> how) throws IOException {
+        try {
+            return how.take();
+        } catch (IOException e) {
+            throw Failures.lack(doing, e);
+        }
     }
 
     /** A channel that does not become a source must not stay open. */

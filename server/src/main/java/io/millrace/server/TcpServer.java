@@ -6,6 +6,7 @@ import io.millrace.engine.Reactors;
 import io.millrace.engine.internal.Background;
 import io.millrace.engine.internal.Deadline;
 import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.internal.SpareDescriptor;
 import io.millrace.engine.transport.Acceptance;
 import io.millrace.engine.transport.TransportLoop;
 import io.millrace.net.KeepAlive;
@@ -218,8 +219,13 @@ public final class TcpServer implements AutoCloseable {
     }
 
     private void notAccepted(IOException cause) {
+        String remedy = SpareDescriptor.isLacking(cause)
+                ? " (EMFILE or ENFILE: out of descriptors); one that waited was turned away: raise the limit of open files (ulimit -n), or lower maxConnections"
+                : "; trying again";
         tellError(new LimitException(
-                ConnectionLog.Kind.NOT_ACCEPTED, "cannot accept: " + cause.getMessage() + "; trying again", cause));
+                ConnectionLog.Kind.NOT_ACCEPTED,
+                "cannot accept on " + address + ": " + cause.getMessage() + remedy,
+                cause));
     }
 
     private void tellError(Throwable failure) {
