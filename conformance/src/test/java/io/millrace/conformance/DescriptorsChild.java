@@ -33,11 +33,13 @@ final class DescriptorsChild {
                 ConnectionHandler.super.onError(connection, failure);
             }
         };
-        try (Reactors loops =
-                        Reactors.builder().reactors(1).backend(arguments[0]).withoutWatchdog().open();
+        try (Reactors loops = Reactors.builder()
+                        .reactors(1)
+                        .backend(arguments[0])
+                        .withoutWatchdog()
+                        .open();
                 TcpServer server = TcpServer.builder().manager(loops).start(echo);
-                BufferedReader lines =
-                        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+                BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             loadClasses(loops, server);
             System.out.println(server.address().getPort());
             for (String line = lines.readLine(); line != null && !line.equals("end"); line = lines.readLine()) {

@@ -35,9 +35,9 @@ class OutOfDescriptorsTest {
         Child(String backend) throws IOException {
             process = UnaskedEndTest.start(
                     DescriptorsChild.class, "ulimit -n 64;", List.of("-Duser.timezone=Asia/Kolkata"), backend);
-            Thread.ofPlatform().daemon().start(() -> process.inputReader()
-                    .lines()
-                    .forEach(lines::add));
+            Thread.ofPlatform()
+                    .daemon()
+                    .start(() -> process.inputReader().lines().forEach(lines::add));
         }
 
         /** Reads on, to a line that begins like this. */
@@ -45,7 +45,9 @@ class OutOfDescriptorsTest {
             try {
                 for (; ; ) {
                     String line = lines.poll(20, TimeUnit.SECONDS);
-                    assertThat(line).as("a line with '%s' after %s", beginning, said).isNotNull();
+                    assertThat(line)
+                            .as("a line with '%s' after %s", beginning, said)
+                            .isNotNull();
                     said.add(line);
                     if (line.startsWith(beginning)) {
                         return line;

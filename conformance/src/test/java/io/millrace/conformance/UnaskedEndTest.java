@@ -85,8 +85,7 @@ class UnaskedEndTest {
     }
 
     /** Another JVM, with whatever limits. */
-    static Process start(Class<?> main, String limits, List<String> options, String... arguments)
-            throws IOException {
+    static Process start(Class<?> main, String limits, List<String> options, String... arguments) throws IOException {
         List<String> java = new ArrayList<>();
         java.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         java.addAll(options);

@@ -54,7 +54,8 @@ final class ComputeTask<T> extends CompletableFuture<T> {
         settle(value, failure);
     }
 
-    @SuppressWarnings("ReferenceEquality") // a failure cannot be suppressed by itself; and its equals is the user's code
+    @SuppressWarnings(
+            "ReferenceEquality") // a failure cannot be suppressed by itself; and its equals is the user's code
     private void settle(@Nullable T value, @Nullable Throwable failure) {
         if (completeOn == null) {
             settleHere(value, failure);

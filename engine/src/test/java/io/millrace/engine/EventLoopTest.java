@@ -451,18 +451,18 @@ class EventLoopTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"a task", "an alarm", "a stage"})
-    @DisplayName("end-3: a loop that nobody runs is shut down by the deadline, though something in its last turn does not"
-            + " return; that is named until it does")
+    @DisplayName(
+            "end-3: a loop that nobody runs is shut down by the deadline, though something in its last turn does not"
+                    + " return; that is named until it does")
     void endsThoughNobodyRunsIt(String what) throws Exception {
         EventLoop loop = EventLoop.builder().withoutWatchdog().open();
         CountDownLatch open = new CountDownLatch(1);
         switch (what) {
             case "a task" -> loop.execute(() -> Uninterruptibly.await(open));
-            case "an alarm" ->
-                loop.schedule(Duration.ofDays(1), fired -> Uninterruptibly.await(open), Priority.NORMAL);
+            case "an alarm" -> loop.schedule(Duration.ofDays(1), fired -> Uninterruptibly.await(open), Priority.NORMAL);
             default -> {
-                var ignored = loop.after(Duration.ofDays(1))
-                        .whenComplete((nothing, failure) -> Uninterruptibly.await(open));
+                var ignored =
+                        loop.after(Duration.ofDays(1)).whenComplete((nothing, failure) -> Uninterruptibly.await(open));
             }
         }
         try {

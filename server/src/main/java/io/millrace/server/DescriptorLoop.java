@@ -255,8 +255,7 @@ final class DescriptorLoop implements TransportLoop {
                 stop(); // closed from outside: see cutOff
             } catch (IOException e) {
                 if (!descriptor.isClosed()) {
-                    if (SpareDescriptor.isLacking(e)
-                            && spare.turnAway(listener) == SpareDescriptor.Outcome.NOBODY) {
+                    if (SpareDescriptor.isLacking(e) && spare.turnAway(listener) == SpareDescriptor.Outcome.NOBODY) {
                         arm();
                         return;
                     }

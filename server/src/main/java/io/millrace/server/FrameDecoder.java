@@ -122,8 +122,7 @@ final class FrameDecoder implements ConnectionHandler {
                 boolean more = connection.readArrived();
                 if (more && connection.isPaused()) {
                     // It is we who do not read. So it is judged when we do, and nothing looks until then.
-                    connection.atResume(
-                            () -> connection.call(() -> watch(connection, partial, SOON_NANOS)));
+                    connection.atResume(() -> connection.call(() -> watch(connection, partial, SOON_NANOS)));
                 } else {
                     connection.call(() -> late(connection, partial, more));
                 }

@@ -310,12 +310,11 @@ class LimitsTest {
         Counting handler = new Counting();
         List<Socket> sockets = new ArrayList<>();
         try (Reactors loops = oneLoop();
-                TcpServer server = TcpServer.builder()
-                        .manager(loops)
-                        .budget(1 << 30, 10)
-                        .start(handler)) {
+                TcpServer server =
+                        TcpServer.builder().manager(loops).budget(1 << 30, 10).start(handler)) {
             for (int i = 0; i < 4; i++) {
-                sockets.add(new Socket(server.address().getAddress(), server.address().getPort()));
+                sockets.add(new Socket(
+                        server.address().getAddress(), server.address().getPort()));
             }
             List<Connection> all = take(handler, 4);
             for (int i = 0; i < 10; i++) {
@@ -336,7 +335,8 @@ class LimitsTest {
     }
 
     @Test
-    @DisplayName("srv-19: one that is ended at its own limit counts as released, so nobody else is ended for what it holds")
+    @DisplayName(
+            "srv-19: one that is ended at its own limit counts as released, so nobody else is ended for what it holds")
     void endedAtItsOwnLimit() throws Exception {
         Counting handler = new Counting();
         List<Socket> sockets = new ArrayList<>();
@@ -347,7 +347,8 @@ class LimitsTest {
                         .budget(10 << 20, 100)
                         .start(handler)) {
             for (int i = 0; i < 2; i++) {
-                sockets.add(new Socket(server.address().getAddress(), server.address().getPort()));
+                sockets.add(new Socket(
+                        server.address().getAddress(), server.address().getPort()));
             }
             List<Connection> all = take(handler, 2);
             try (Held held = Held.of(loops)) {
@@ -364,7 +365,8 @@ class LimitsTest {
     }
 
     @Test
-    @DisplayName("srv-2: a place is free when onDisconnect has returned, so a handler that counts finds no more than the limit")
+    @DisplayName(
+            "srv-2: a place is free when onDisconnect has returned, so a handler that counts finds no more than the limit")
     void placeAfterTheLastCall() throws Exception {
         CountDownLatch entered = new CountDownLatch(1);
         CountDownLatch mayReturn = new CountDownLatch(1);

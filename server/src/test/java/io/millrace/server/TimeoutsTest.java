@@ -273,7 +273,8 @@ class TimeoutsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"epoll", "poll", "nio"})
-    @DisplayName("mr-3, mr-9: a frame that has begun on a paused connection costs nothing, and is judged when it is read")
+    @DisplayName(
+            "mr-3, mr-9: a frame that has begun on a paused connection costs nothing, and is judged when it is read")
     void frameWhilePaused(String backend) throws Exception {
         try (Reactors loops = loops(backend, clock);
                 TcpServer server = TcpServer.builder()

@@ -80,7 +80,8 @@ public final class Deadline {
         }
         Thread waiting = Thread.currentThread();
         boolean interrupted = false;
-        // By way of anyOf, which takes itself off the end when the other one is complete: what is asked for its end often,
+        // By way of anyOf, which takes itself off the end when the other one is complete: what is asked for its end
+        // often,
         // and has none, must not remember everyone who asked.
         CompletableFuture<Void> enough = new CompletableFuture<>();
         var ignored =

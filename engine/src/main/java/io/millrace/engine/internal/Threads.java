@@ -27,8 +27,7 @@ public final class Threads {
      * @param cause what the system said
      * @return to be thrown
      */
-    public static IllegalStateException tooFew(
-            String doing, String name, int started, int wanted, Throwable cause) {
+    public static IllegalStateException tooFew(String doing, String name, int started, int wanted, Throwable cause) {
         return new IllegalStateException(
                 "cannot " + doing + " " + name + ": only " + started + " of " + wanted + " threads could be started ("
                         + cause.getMessage() + "); raise the limit of threads (ulimit -u, pids.max), or ask for fewer",
