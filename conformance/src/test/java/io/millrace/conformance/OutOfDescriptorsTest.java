@@ -101,8 +101,8 @@ class OutOfDescriptorsTest {
         }
 
         @Override
-        public void close() throws Exception {
-            process.destroyForcibly().waitFor();
+        public void close() {
+            process.destroyForcibly().onExit().join();
         }
     }
 

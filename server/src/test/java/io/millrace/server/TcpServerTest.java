@@ -906,7 +906,8 @@ class TcpServerTest {
         TcpServer server = on("epoll", 1)
                 .writeTimeout(why.equals("write timeout") ? Duration.ofMillis(300) : Duration.ZERO)
                 .start(telling(connected));
-        try (Socket socket = connect(server)) {
+        Socket socket = connect(server);
+        try {
             Connection connection = stalled(connected);
             CompletableFuture<ShutdownResult> end = shutdown(server, Duration.ofSeconds(50));
             await().until(connection::isClosed);
@@ -923,6 +924,8 @@ class TcpServerTest {
             ShutdownResult result = end.get(20, TimeUnit.SECONDS);
             assertThat(result.drained()).isFalse();
             assertThat(result.cutOff()).singleElement().asString().matches(connection + ", [1-9][0-9]* bytes");
+        } finally {
+            socket.close();
         }
     }
 
