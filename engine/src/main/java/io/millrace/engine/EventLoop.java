@@ -3,6 +3,7 @@ package io.millrace.engine;
 import io.millrace.engine.internal.Background;
 import io.millrace.engine.internal.Deadline;
 import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.internal.Threads;
 import io.millrace.engine.internal.Uninterruptibly;
 import io.millrace.engine.pool.ComputePool;
 import io.millrace.engine.reactor.Alarm;
@@ -67,7 +68,7 @@ public final class EventLoop implements Executor, AutoCloseable {
     private final ConcurrentHashMap<Long, HandlerRegistration> registry = new ConcurrentHashMap<>();
     private final AtomicInteger next = new AtomicInteger();
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
-    private final Builder settings;
+    private final int workers;
     private @Nullable ComputePool compute;
 
     private enum State {
@@ -82,11 +83,14 @@ public final class EventLoop implements Executor, AutoCloseable {
     /** Until when its end may wait for others; the earliest that was asked for. Guarded likewise. */
     private @Nullable Deadline deadline;
 
-    /** What did not return before the deadline; written before {@link #ended} is completed. */
-    private volatile List<String> notEnded = List.of();
+    /** Handlers that did not return before the deadline; written before {@link #ended} is completed. */
+    private volatile List<String> notReturned = List.of();
+
+    /** Completes when all handlers off the loop have returned; null until its end asks for that. Written likewise. */
+    private volatile @Nullable CompletableFuture<Void> handlersEnd;
 
     private EventLoop(Builder settings) {
-        this.settings = settings;
+        this.workers = settings.workers;
         this.name = settings.name;
         this.clock = settings.engine.clock;
         this.dispatch = settings.dispatch;
@@ -103,7 +107,7 @@ public final class EventLoop implements Executor, AutoCloseable {
             };
             this.watchdog = settings.engine.watchdogOf(name, reactors);
             if (watchdog != null) {
-                watchdog.start();
+                start(watchdog);
             }
             opened = true;
         } finally {
@@ -113,6 +117,14 @@ public final class EventLoop implements Executor, AutoCloseable {
             }
         }
         this.dispatcher = threads;
+    }
+
+    private void start(Watchdog dog) {
+        try {
+            dog.start();
+        } catch (OutOfMemoryError e) {
+            throw Threads.tooFew(name, 0, 1, e);
+        }
     }
 
     /**
@@ -258,7 +270,7 @@ public final class EventLoop implements Executor, AutoCloseable {
      */
     @Override
     public void execute(Runnable task) {
-        here().execute(task);
+        execute(task, Priority.NORMAL);
     }
 
     /**
@@ -269,7 +281,17 @@ public final class EventLoop implements Executor, AutoCloseable {
      * @throws RejectedExecutionException if the loop is closed
      */
     public void execute(Runnable task, Priority priority) {
-        here().execute(task, Objects.requireNonNull(priority, "priority"));
+        Objects.requireNonNull(priority, "priority");
+        try {
+            here().execute(task, priority);
+        } catch (RejectedExecutionException e) {
+            throw closed("run " + FailureLog.name(task), e);
+        }
+    }
+
+    private RejectedExecutionException closed(String doing, RejectedExecutionException cause) {
+        return new RejectedExecutionException(
+                "cannot " + doing + ": " + name + " is closed; close it when nobody hands over work any more", cause);
     }
 
     /**
@@ -289,7 +311,11 @@ public final class EventLoop implements Executor, AutoCloseable {
                 0,
                 Objects.requireNonNull(callback, "callback"),
                 Objects.requireNonNull(priority, "priority"));
-        alarm.reactor.schedule(alarm);
+        try {
+            alarm.reactor.schedule(alarm);
+        } catch (RejectedExecutionException e) {
+            throw closed("schedule " + alarm, e);
+        }
         return alarm;
     }
 
@@ -345,7 +371,7 @@ public final class EventLoop implements Executor, AutoCloseable {
         ComputePool pool = compute;
         if (pool == null) {
             pool = ComputePool.builder()
-                    .threads(settings.workers)
+                    .threads(workers)
                     .name(name + "-compute")
                     .open();
             compute = pool;
@@ -366,14 +392,13 @@ public final class EventLoop implements Executor, AutoCloseable {
         AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
         try {
             for (Reactor reactor : reactors.subList(1, reactors.size())) {
-                Thread other = new LoopThread(() -> runBeside(reactor, failure), reactor.name());
-                other.start();
-                others.add(other);
+                others.add(startBeside(reactor, () -> runBeside(reactor, failure)));
             }
             reactors.getFirst().run(maxWaitNanos(), tick);
         } finally {
             // The others have been stopped too, unless the first one failed.
             stop();
+            finishIfClosed(reactors.getFirst());
             others.forEach(Uninterruptibly::join);
             clearStop();
             finishRun();
@@ -384,10 +409,21 @@ public final class EventLoop implements Executor, AutoCloseable {
         }
     }
 
+    private Thread startBeside(Reactor reactor, Runnable what) {
+        try {
+            Thread thread = new LoopThread(what, reactor.name());
+            thread.start();
+            return thread;
+        } catch (OutOfMemoryError e) {
+            throw Threads.tooFew("run", name, reactors.indexOf(reactor), reactors.size(), e);
+        }
+    }
+
     /** A loop that fails stops all of them: its sources would be served no more, and nobody told. */
     private void runBeside(Reactor reactor, AtomicReference<@Nullable Throwable> failure) {
         try {
             reactor.run(maxWaitNanos(), null);
+            finishIfClosed(reactor);
         } catch (Throwable e) {
             failure.compareAndSet(null, e);
             stop();
@@ -469,20 +505,28 @@ public final class EventLoop implements Executor, AutoCloseable {
         }
         reactors.forEach(Reactor::end);
         boolean inside = isInside();
-        if (finish && inside) {
+        if (finish) {
+            // Not here: the last turn runs the user's tasks and alarms, which may not return.
             Background.run(name + "-shutdown", this::finish);
-        } else if (finish) {
-            finish();
         }
         if (!inside) {
             mine.andALittle().await(ended);
         }
-        if (ended.isDone()) {
-            return notEnded;
+        return notEnded();
+    }
+
+    /** What has not ended by now; what did not in time and has since is not named any more. */
+    private List<String> notEnded() {
+        // What is still running, and what the end has found already: a handler is in one of the two.
+        Set<String> left = new LinkedHashSet<>(ended.isDone() ? List.of() : remains());
+        CompletableFuture<Void> handlers = handlersEnd;
+        if (handlers != null && !handlers.isDone()) {
+            left.addAll(notReturned);
         }
-        // What the end has found already, and what is still running: a handler is in one of the two.
-        Set<String> left = new LinkedHashSet<>(remains());
-        left.addAll(notEnded);
+        ComputePool pool = poolOrNull();
+        if (ended.isDone() && pool != null) {
+            left.addAll(pool.shutdown(Duration.ZERO));
+        }
         return List.copyOf(left);
     }
 
@@ -497,39 +541,63 @@ public final class EventLoop implements Executor, AutoCloseable {
 
     /** Whether the calling thread is in something that its end waits for. */
     private boolean isInside() {
-        ComputePool pool;
-        synchronized (this) {
-            pool = compute;
-        }
+        ComputePool pool = poolOrNull();
         return inLoop() || HandlerRegistration.isHandling(this) || (pool != null && pool.inPool());
     }
 
-    /** By the thread that ran it, or by the one that closes it while nobody does. */
-    private void finish() {
-        List<String> left = new ArrayList<>();
-        Deadline until;
-        ComputePool pool;
+    private synchronized @Nullable ComputePool poolOrNull() {
+        return compute;
+    }
+
+    /**
+     * By the thread of a reactor that has stopped: its alarms need not wait until the others have stopped too, which a handler may keep from it. Where handlers run elsewhere, they are waited for first; but then there
+     * is one reactor.
+     */
+    private void finishIfClosed(Reactor reactor) {
+        boolean closed;
         synchronized (this) {
-            until = Objects.requireNonNull(deadline);
-            pool = compute;
+            closed = state == State.CLOSED;
         }
-        if (!until.await(dispatcher.close())) {
-            left.addAll(remains());
-            notEnded = List.copyOf(left); // before the registry forgets them
+        if (closed && reactors.size() > 1) {
+            finish(reactor);
         }
-        registry.values().forEach(HandlerRegistration::forget);
-        for (Reactor reactor : reactors) {
+    }
+
+    private void finish(Reactor reactor) {
+        if (!reactor.hasFinished()) {
+            registry.values().stream()
+                    .filter(entry -> entry.reactor.equals(reactor))
+                    .forEach(HandlerRegistration::forget);
             reactor.finish(List.of());
         }
-        registry.clear();
-        if (watchdog != null) {
-            watchdog.stop();
+    }
+
+    /** By the thread that ran it, or by one of its own if nobody did. */
+    private void finish() {
+        Deadline until;
+        synchronized (this) {
+            until = Objects.requireNonNull(deadline);
         }
-        if (pool != null) {
-            left.addAll(pool.shutdown(Duration.ofNanos(until.leftNanos())));
+        try {
+            CompletableFuture<Void> handlers = dispatcher.close();
+            if (!until.await(handlers)) {
+                notReturned = remains(); // before the registry forgets them
+            }
+            handlersEnd = handlers;
+            reactors.forEach(this::finish);
+            registry.clear();
+            if (watchdog != null) {
+                watchdog.stop();
+            }
+            ComputePool pool = poolOrNull();
+            if (pool != null) {
+                pool.shutdown(Duration.ofNanos(until.leftNanos()));
+            }
+        } catch (Throwable e) {
+            FailureLog.report("the end of " + name, e);
+        } finally {
+            ended.complete(null);
         }
-        notEnded = List.copyOf(left);
-        ended.complete(null);
     }
 
     // ---- Looking at it ----

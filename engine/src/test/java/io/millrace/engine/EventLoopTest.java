@@ -595,4 +595,133 @@ class EventLoopTest {
         assertThatThrownBy(() -> ran.get(10, TimeUnit.SECONDS)).hasRootCauseMessage("meant so");
         loop.close();
     }
+
+    // ---- Ending ----
+
+    private static CompletableFuture<List<String>> shutdown(EventLoop loop, Duration atMost) {
+        CompletableFuture<List<String>> end = new CompletableFuture<>();
+        Thread.ofPlatform().daemon().start(() -> end.complete(loop.shutdown(atMost)));
+        return end;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a task", "an alarm", "a stage"})
+    @DisplayName(
+            "end-3: a loop that nobody runs is shut down by the deadline, though something in its last turn does not"
+                    + " return; that is named until it does")
+    void endsThoughNobodyRunsIt(String what) throws Exception {
+        EventLoop loop = EventLoop.builder().withoutWatchdog().open();
+        CountDownLatch open = new CountDownLatch(1);
+        switch (what) {
+            case "a task" -> loop.execute(() -> Uninterruptibly.await(open));
+            case "an alarm" -> loop.schedule(Duration.ofDays(1), fired -> Uninterruptibly.await(open), Priority.NORMAL);
+            default -> {
+                var ignored =
+                        loop.after(Duration.ofDays(1)).whenComplete((nothing, failure) -> Uninterruptibly.await(open));
+            }
+        }
+        try {
+            assertThat(shutdown(loop, Duration.ofMillis(20)).get(20, TimeUnit.SECONDS))
+                    .anyMatch(line -> line.contains("millrace-loop-0 is in"));
+        } finally {
+            open.countDown();
+        }
+        await().until(() -> loop.shutdown(Duration.ZERO).isEmpty());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    @DisplayName("end-3: a loop that a handler holds does not keep the alarms of another loop from being told the end")
+    void alarmsOfTheFreeLoop(int held) throws Exception {
+        CountDownLatch open = new CountDownLatch(1);
+        CountDownLatch entered = new CountDownLatch(2);
+        CompletableFuture<Boolean> told = new CompletableFuture<>();
+        EventLoop loop = EventLoop.builder()
+                .workers(2)
+                .dispatch(Dispatch.LOOP)
+                .withoutWatchdog()
+                .open();
+        List<Soft> sources = List.of(new Soft(), new Soft());
+        for (int i = 0; i < 2; i++) {
+            boolean blocks = i == held;
+            loop.register(sources.get(i), i, Interest.READABLE, (l, token, ready) -> {
+                if (!blocks) {
+                    l.schedule(Duration.ofDays(1), told::complete, Priority.NORMAL);
+                }
+                entered.countDown();
+                if (blocks) {
+                    Uninterruptibly.await(open);
+                }
+            });
+        }
+        Thread runner = Thread.ofPlatform().start(loop::run);
+        try {
+            sources.forEach(Soft::ready);
+            assertThat(entered.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(shutdown(loop, Duration.ofMillis(20)).get(20, TimeUnit.SECONDS))
+                    .anyMatch(line -> line.contains("handler"));
+            assertThat(told.get(20, TimeUnit.SECONDS)).isFalse();
+        } finally {
+            open.countDown();
+        }
+        assertThat(runner.join(Duration.ofSeconds(10))).isTrue();
+        assertThat(loop.shutdown(Duration.ZERO)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Dispatch.class,
+            names = {"POOL", "VIRTUAL"})
+    @DisplayName("end-3: a handler and a task that have returned since are not named any more")
+    void namedUntilTheyReturn(Dispatch mode) throws Exception {
+        CountDownLatch open = new CountDownLatch(1);
+        CountDownLatch entered = new CountDownLatch(2);
+        EventLoop loop = EventLoop.builder().dispatch(mode).withoutWatchdog().open();
+        Thread runner = Thread.ofPlatform().start(loop::run);
+        try {
+            Soft soft = new Soft();
+            loop.register(soft, 1, Interest.READABLE, (l, token, ready) -> {
+                entered.countDown();
+                Uninterruptibly.await(open);
+            });
+            soft.ready();
+            loop.compute().execute(() -> {
+                entered.countDown();
+                Uninterruptibly.await(open);
+            });
+            assertThat(entered.await(10, TimeUnit.SECONDS)).isTrue();
+            loop.shutdown(Duration.ofMillis(20));
+            assertThat(runner.join(Duration.ofSeconds(10))).isTrue();
+            assertThat(loop.shutdown(Duration.ZERO))
+                    .anyMatch(line -> line.contains("handler"))
+                    .anyMatch(line -> line.contains("compute pool"));
+        } finally {
+            open.countDown();
+        }
+        await().until(() -> loop.shutdown(Duration.ZERO).isEmpty());
+    }
+
+    @Test
+    @DisplayName("mill-12: what is refused after the close is told what a loop's user can do about it")
+    void refusalsAfterTheClose() {
+        EventLoop loop = EventLoop.builder().name("mine").open();
+        loop.close();
+        assertThatThrownBy(() -> loop.execute(() -> {}))
+                .isInstanceOf(RejectedExecutionException.class)
+                .hasMessageContaining("mine is closed")
+                .hasMessageNotContaining("shutdownRef");
+        assertThatThrownBy(() -> loop.schedule(Duration.ZERO, fired -> {}, Priority.NORMAL))
+                .isInstanceOf(RejectedExecutionException.class)
+                .hasMessageContaining("mine is closed");
+    }
+
+    @Test
+    @DisplayName("mill-1: a builder that is used again does not change the loop that it has opened")
+    void builderUsedAgain() {
+        EventLoop.Builder builder = EventLoop.builder().workers(1);
+        try (EventLoop loop = builder.open()) {
+            builder.workers(3);
+            assertThat(loop.compute().threads()).isEqualTo(1);
+        }
+    }
 }

@@ -1,6 +1,7 @@
 package io.millrace.net;
 
 import io.millrace.net.family.AcceptCalls;
+import io.millrace.net.family.Failures;
 import io.millrace.net.family.SourceFactory;
 import io.millrace.net.family.UdpCalls;
 import io.millrace.net.fd.FdSourceFactory;
@@ -283,7 +284,11 @@ public final class Net {
             throw new UnsupportedOperationException(
                     "cannot open " + path + " with DELETE_ON_CLOSE; delete it when it is open, or when you are done");
         }
-        return new FileSource(factory.file(path, all), path);
+        try {
+            return new FileSource(factory.file(path, all), path);
+        } catch (IOException e) {
+            throw Failures.lack("open " + path, e);
+        }
     }
 
     /**

@@ -34,6 +34,7 @@ sealed interface CallbackExecutor extends AutoCloseable {
 
     static CallbackExecutor of(String name, ServerSettings settings) {
         FailureLog.prepare();
+        ConnectionLog.prepare();
         ObjectPool<ByteBuffer> buffers = ObjectPool.ofBuffers(settings.bufferSize(false), false);
         return switch (settings.dispatch) {
             case LOOP -> new OnLoop(buffers);

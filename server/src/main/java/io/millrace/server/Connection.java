@@ -109,7 +109,10 @@ public sealed interface Connection permits StreamConnection {
     /** Undoes {@link #pauseReads}. */
     void resumeReads();
 
-    /** Sends what waits, and then tells the peer that no more will come; it can still send. Nothing is taken from the moment this is called. */
+    /**
+     * Sends what waits, and then tells the peer that no more will come; it can still send. Nothing is taken from the moment this is called. When the peer has ended too, before or after, and all is sent, the
+     * connection is over.
+     */
     void closeOutput();
 
     /**
@@ -129,7 +132,7 @@ public sealed interface Connection permits StreamConnection {
     boolean isClosed();
 
     /**
-     * Closes the connection when nothing was received or sent for that long.
+     * Closes the connection when nothing was received or sent for that long. While {@link #pauseReads} leaves unread what the peer has sent, it is not silent.
      *
      * @param timeout zero for never
      */

@@ -28,7 +28,8 @@ public interface ConnectionHandler {
     void onData(Connection connection, ByteBuffer data) throws Exception;
 
     /**
-     * The peer sends no more, and may still read. Unless this is overridden, the connection is closed when what waits has been sent.
+     * The peer sends no more, and may still read. Unless this is overridden, the connection is closed when what waits has been sent. If it is, the connection goes on until it is closed, or its output is: after {@link
+     * Connection#closeOutput}, before this or later, it is over when all is sent.
      *
      * @param connection whose
      * @throws Exception goes to {@link #onError}

@@ -75,6 +75,15 @@ final class ConnectionLog {
         }
     }
 
+    /** Loads what a line needs, while there are memory and descriptors for it: see {@link FailureLog#prepare}. Does not fail. */
+    static void prepare() {
+        try {
+            STANDARD.logger.isLoggable(new LimitException("").kind().level);
+        } catch (Throwable e) {
+            // A logger of the user's.
+        }
+    }
+
     static ConnectionLog standard() {
         return STANDARD;
     }

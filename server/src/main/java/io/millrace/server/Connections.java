@@ -9,9 +9,11 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -21,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * The connections of a server or client, and what they count together.
  *
  * <p><b>Admission.</b> One word says how many there are and whether more may come; whoever adds one has taken its place there first. So the limit is exact, however many loops
- * accept, and after {@link #closeAdmission} nothing is added. A place is given back when the connection is over, before its handler is told.
+ * accept, and after {@link #closeAdmission} nothing is added. A place is given back when the connection's handler has been told of its end: so a handler that counts never counts more than the limit.
  *
  * <p><b>The end.</b> A second count has all whose handlers have not been told all. It goes up before a place is asked for, and down when the last call has returned; {@link #closeAdmission} takes the places away and
  * then looks at it. So it completes the end, or whoever counts out last does.
@@ -62,6 +64,12 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
     private final Set<StreamConnection> ending = ConcurrentHashMap.newKeySet();
 
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+    /** Whether what is lost is noted. */
+    private volatile boolean draining;
+
+    /** Those that ended since {@link #beginDraining} and had bytes left, and how many. */
+    private final Queue<String> cutOff = new ConcurrentLinkedQueue<>();
 
     Connections(ServerSettings settings, int most, int mostPerAddress) {
         this.most = most;
@@ -142,6 +150,16 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
         return ended;
     }
 
+    /** From now on those are noted that end before they have sent all, for whatever reason. */
+    void beginDraining() {
+        draining = true;
+    }
+
+    /** Those that ended since then and had bytes left, and how many each. */
+    List<String> cutOff() {
+        return List.copyOf(cutOff);
+    }
+
     private boolean isClosed() {
         return places.get() < 0;
     }
@@ -180,8 +198,13 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
     }
 
     @Override
-    public void filesWait(int change) {
-        budget.chargeFiles(change);
+    public void filesWait(StreamConnection connection, int change) {
+        budget.chargeFiles(connection, change);
+    }
+
+    @Override
+    public Runnable willRelease(StreamConnection connection) {
+        return budget.willRelease(connection);
     }
 
     // ---- Connections ----
@@ -199,20 +222,23 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
     }
 
     @Override
-    public boolean tryRemove(StreamConnection connection) {
+    public boolean tryRemove(StreamConnection connection, long unsent) {
         if (!present.remove(connection.id(), connection)) {
             return false;
+        }
+        if (draining && unsent > 0) {
+            cutOff.add(connection + ", " + unsent + " bytes");
         }
         ending.add(connection);
         bytesIn.add(connection.bytesReceived());
         bytesOut.add(connection.bytesSent());
-        giveBack(connection.remoteAddress().getAddress());
         return true;
     }
 
     @Override
     public void onEnded(StreamConnection connection) {
         ending.remove(connection);
+        giveBack(connection.remoteAddress().getAddress());
         countOut();
     }
 

@@ -29,7 +29,7 @@ final class FileRegion {
     /** Where it is counted while it waits. */
     private @Nullable WriteQueue counted;
 
-    private StreamConnection.@Nullable Keeper keeper;
+    private @Nullable StreamConnection connection;
 
     // Of the queue that it is in.
     long behind;
@@ -63,11 +63,11 @@ final class FileRegion {
     }
 
     /** It waits from now on, until it is closed: there, or on its way there. */
-    void waitsFor(WriteQueue queue, StreamConnection.Keeper keeper) {
+    void waitsFor(WriteQueue queue, StreamConnection connection) {
         this.counted = queue;
-        this.keeper = keeper;
+        this.connection = connection;
         queue.countFile(1, left);
-        keeper.filesWait(1);
+        connection.chargeFiles(1);
     }
 
     /** How many bytes are still to be sent. */
@@ -111,9 +111,9 @@ final class FileRegion {
 
     void close() {
         file.close();
-        if (counted != null && keeper != null) {
+        if (counted != null && connection != null) {
             counted.countFile(-1, -left);
-            keeper.filesWait(-1);
+            connection.chargeFiles(-1);
             counted = null;
         }
     }

@@ -120,7 +120,12 @@ final class FrameDecoder implements ConnectionHandler {
                 // What has arrived is told first: the process may have been stopped, and the frame is not late for
                 // that.
                 boolean more = connection.readArrived();
-                connection.call(() -> late(connection, partial, more));
+                if (more && connection.isPaused()) {
+                    // It is we who do not read. So it is judged when we do, and nothing looks until then.
+                    connection.atResume(() -> connection.call(() -> watch(connection, partial, SOON_NANOS)));
+                } else {
+                    connection.call(() -> late(connection, partial, more));
+                }
             }
         });
     }

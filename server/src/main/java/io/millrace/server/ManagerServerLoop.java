@@ -6,6 +6,7 @@ import io.millrace.engine.Priority;
 import io.millrace.engine.ReadinessDescriptor;
 import io.millrace.engine.ReadinessEventManager;
 import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.internal.SpareDescriptor;
 import io.millrace.engine.transport.Acceptor;
 import io.millrace.engine.transport.ServerLoop;
 import io.millrace.engine.transport.StreamTransport;
@@ -239,6 +240,7 @@ final class ManagerServerLoop implements ServerLoop {
 
         private final Runnable end = this::stop;
         private boolean closed;
+        private final SpareDescriptor spare = new SpareDescriptor();
 
         private final ReadinessDescriptor descriptor;
         private final TcpListener listener;
@@ -287,6 +289,10 @@ final class ManagerServerLoop implements ServerLoop {
                 stop(); // closed from outside: see cutOff
             } catch (IOException e) {
                 if (!descriptor.isClosed()) {
+                    if (SpareDescriptor.isLacking(e) && spare.turnAway(listener) == SpareDescriptor.Outcome.NOBODY) {
+                        arm();
+                        return;
+                    }
                     failed.accept(e);
                     schedule(RETRY_NANOS, fired -> {
                         if (fired) {
@@ -327,6 +333,7 @@ final class ManagerServerLoop implements ServerLoop {
             if (!closed) {
                 closed = true;
                 carried.remove(end);
+                spare.close();
                 try {
                     manager.delete(descriptor);
                 } finally {

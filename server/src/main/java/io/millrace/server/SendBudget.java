@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
  * <p>Only what waits is counted, and of it only whole grains (see {@link SendGate}): a connection whose peer keeps up never comes here. Bytes that several connections share,
  * as those of a broadcast, are counted for each of them.
  *
- * <p><b>Until its loop has turned</b> a connection that was ended still holds its memory. It is counted as released, so that one victim does not draw others after it; but
+ * <p><b>Until its loop has turned</b> a connection that was ended still holds its memory and its files. It is counted as released, so that one victim does not draw others after it; but
  * if twice the budget is really held, a loop must be blocked, and whoever sends more is ended instead.
  */
 final class SendBudget {
@@ -31,8 +31,10 @@ final class SendBudget {
     private final Supplier<? extends Iterable<StreamConnection>> connections;
     private final AtomicLong bytes = new AtomicLong();
     private final AtomicInteger files = new AtomicInteger();
-    /** Held by connections that were ended for it, and whose loops have not turned since. */
-    private final AtomicLong releasing = new AtomicLong();
+    /** Held by connections that were ended, for this or another limit, and whose loops have not turned since. */
+    private final AtomicLong releasingBytes = new AtomicLong();
+
+    private final AtomicInteger releasingFiles = new AtomicInteger();
 
     private final AtomicBoolean looking = new AtomicBoolean();
 
@@ -83,15 +85,21 @@ final class SendBudget {
             return;
         }
         if (held - mostBytes > mostBytes) {
-            endFor(by, tooManyBytes(by));
-        } else if (held - releasing.get() > mostBytes) {
+            by.end(tooManyBytes(by));
+        } else if (held - releasingBytes.get() > mostBytes) {
             endLargest(StreamConnection::heldBytes, this::tooManyBytes);
         }
     }
 
-    /** So many files more wait, or fewer. Any thread. */
-    void chargeFiles(int change) {
-        if (files.addAndGet(change) > mostFiles && change > 0) {
+    /** So many files more wait for a connection, or fewer. Any thread. */
+    void chargeFiles(StreamConnection by, int change) {
+        int held = files.addAndGet(change);
+        if (change <= 0) {
+            return;
+        }
+        if (held - mostFiles > mostFiles) {
+            by.end(tooManyFiles(by));
+        } else if (held - releasingFiles.get() > mostFiles) {
             endLargest(StreamConnection::waitingFiles, this::tooManyFiles);
         }
     }
@@ -124,19 +132,27 @@ final class SendBudget {
                 }
             }
             if (largest != null) {
-                endFor(largest, why.apply(largest));
+                largest.end(why.apply(largest));
             }
         } finally {
             looking.set(false);
         }
     }
 
-    private void endFor(StreamConnection victim, IOException why) {
-        if (!victim.isDoomed()) {
-            long holds = victim.heldBytes();
-            releasing.addAndGet(holds);
-            victim.end(why, () -> releasing.addAndGet(-holds));
-        }
+    /**
+     * A connection was ended, and will release what it holds when its loop comes to it. Any thread, once.
+     *
+     * @return to be run when it has
+     */
+    Runnable willRelease(StreamConnection victim) {
+        long heldBytes = victim.heldBytes();
+        int heldFiles = victim.waitingFiles();
+        releasingBytes.addAndGet(heldBytes);
+        releasingFiles.addAndGet(heldFiles);
+        return () -> {
+            releasingBytes.addAndGet(-heldBytes);
+            releasingFiles.addAndGet(-heldFiles);
+        };
     }
 
     @Override

@@ -33,6 +33,26 @@ final class ServerSettings {
     Dispatch dispatch = Dispatch.LOOP;
     int workers = Runtime.getRuntime().availableProcessors();
 
+    ServerSettings() {}
+
+    /** For what is started with them: the builder may be used again, with others. */
+    ServerSettings copy() {
+        ServerSettings copy = new ServerSettings();
+        copy.bufferSize = bufferSize;
+        copy.lowWater = lowWater;
+        copy.highWater = highWater;
+        copy.limit = limit;
+        copy.budgetBytes = budgetBytes;
+        copy.budgetFiles = budgetFiles;
+        copy.noDelay = noDelay;
+        copy.keepAlive = keepAlive;
+        copy.idleNanos = idleNanos;
+        copy.writeNanos = writeNanos;
+        copy.dispatch = dispatch;
+        copy.workers = workers;
+        return copy;
+    }
+
     void bufferSize(int bytes) {
         this.bufferSize = inRange("the buffer size", bytes, 1, MAX_BUFFER);
     }

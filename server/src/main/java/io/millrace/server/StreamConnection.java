@@ -41,8 +41,12 @@ import org.jspecify.annotations.Nullable;
 final class StreamConnection extends SendGate implements Connection, TransportHandler, Runnable {
     /** Who has connections. */
     interface Keeper {
-        /** One is over, and its handler has not been told yet. True for the first caller, which must then call {@link #onEnded}. */
-        boolean tryRemove(StreamConnection connection);
+        /**
+         * One is over, and its handler has not been told yet. True for the first caller, which must then call {@link #onEnded}.
+         *
+         * @param unsent how many bytes it had left, which are lost
+         */
+        boolean tryRemove(StreamConnection connection, long unsent);
 
         /** The last call of a connection's handler has returned. */
         void onEnded(StreamConnection connection);
@@ -50,8 +54,15 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         /** So many bytes more wait for it, or fewer. Any thread. */
         void bytesWait(StreamConnection connection, long change);
 
-        /** So many files more wait, or fewer. Any thread. */
-        void filesWait(int change);
+        /** So many files more wait for it, or fewer. Any thread. */
+        void filesWait(StreamConnection connection, int change);
+
+        /**
+         * It is to be over when its loop comes to it, and what it holds will be free then. Any thread.
+         *
+         * @return to be run when it is over
+         */
+        Runnable willRelease(StreamConnection connection);
     }
 
     /** A handler of a connection that is being made. */
@@ -74,6 +85,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     private static final VarHandle BYTES_IN;
     private static final VarHandle BYTES_OUT;
     private static final VarHandle QUEUE;
+    private static final VarHandle DOOMED;
 
     static {
         try {
@@ -81,6 +93,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
             BYTES_IN = lookup.findVarHandle(StreamConnection.class, "bytesIn", long.class);
             BYTES_OUT = lookup.findVarHandle(StreamConnection.class, "bytesOut", long.class);
             QUEUE = lookup.findVarHandle(StreamConnection.class, "queue", WriteQueue.class);
+            DOOMED = lookup.findVarHandle(StreamConnection.class, "doomed", boolean.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -153,6 +166,8 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     private long idleNanos;
     private @Nullable AlarmKey idleAlarm;
     private @Nullable AlarmKey writeAlarm;
+    /** What waits until it is read again. */
+    private @Nullable Runnable atResume;
 
     StreamConnection(
             long id,
@@ -355,6 +370,14 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
                 handler.onEndOfInput(this);
             }
         });
+        endIfBothEnded();
+    }
+
+    /** Nothing can come or go any more, so it is over. Not in a callback, after which this is looked at again. */
+    private void endIfBothEnded() {
+        if (inputEnded && outputEnded && !inCallback) {
+            finish(null);
+        }
     }
 
     @Override
@@ -577,7 +600,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
             if (opened.left() <= FileRegion.SMALL) {
                 small = opened.read();
             } else {
-                opened.waitsFor(queue(), keeper);
+                opened.waitsFor(queue(), this);
                 result = result(queuedBytes());
                 if (here) {
                     handedOn = true;
@@ -708,6 +731,10 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
             if (isOutputEnding() && !outputEnded) {
                 outputEnded = true;
                 to.closeOutput();
+                endIfBothEnded();
+                if (over) {
+                    return;
+                }
             }
         }
         if (!empty) {
@@ -753,11 +780,26 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         if (to == null || lingering) {
             return;
         }
-        if (pausedByUser || pausedByBacklog || aboveHigh) {
+        if (isPaused()) {
             to.pause();
         } else {
             to.resume();
+            Runnable waits = atResume;
+            if (waits != null) {
+                atResume = null;
+                waits.run();
+            }
         }
+    }
+
+    /** On the loop: whether what has arrived is left unread. */
+    boolean isPaused() {
+        return pausedByUser || pausedByBacklog || aboveHigh;
+    }
+
+    /** On the loop, while it is paused: has something run when it is not any more. One at a time. */
+    void atResume(Runnable what) {
+        atResume = what;
     }
 
     @Override
@@ -845,23 +887,21 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         return isEnding();
     }
 
-    /** Ends it for this reason, soon: see {@link #end(IOException, Runnable)}. */
-    private void end(IOException why) {
-        end(why, () -> {});
-    }
-
     /**
      * Any thread: nothing more is sent, and it is over for this reason when its loop comes to it. Never here and now: whoever calls may be in the middle of something with this
-     * connection, or with a collection that it is in.
-     *
-     * @param then runs afterwards, or when it is clear that the loop has ended
+     * connection, or with a collection that it is in. Only the first reason counts.
      */
-    void end(IOException why, Runnable then) {
+    void end(IOException why) {
         end();
-        doomed = true;
+        // Before it is told apart: else there is a moment in which others could be ended for what this one holds.
+        Runnable released = keeper.willRelease(this);
+        if (!DOOMED.compareAndSet(this, false, true)) {
+            released.run();
+            return;
+        }
         Runnable last = () -> {
             finish(why);
-            then.run();
+            released.run();
         };
         if (loop.inLoop()) {
             loop.soon(last);
@@ -869,12 +909,12 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
             try {
                 loop.execute(last);
             } catch (RejectedExecutionException e) {
-                then.run();
+                released.run();
             }
         }
     }
 
-    /** Whether {@link #end(IOException, Runnable)} was called. */
+    /** Whether {@link #end(IOException)} was called. */
     boolean isDoomed() {
         return doomed;
     }
@@ -891,6 +931,10 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     @Override
     void charge(long bytes) {
         keeper.bytesWait(this, bytes);
+    }
+
+    void chargeFiles(int change) {
+        keeper.filesWait(this, change);
     }
 
     int waitingFiles() {
@@ -923,6 +967,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         }
         over = true;
         end();
+        long unsent = queuedBytes() + gathered;
         StreamTransport to = transport;
         if (to != null) {
             to.close();
@@ -939,7 +984,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         cancel(writeAlarm);
         idleAlarm = null;
         writeAlarm = null;
-        boolean last = keeper.tryRemove(this);
+        boolean last = keeper.tryRemove(this, unsent);
         if (cause != null && announced && !cutOff) {
             call(() -> tellError(cause));
         }
@@ -1061,7 +1106,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
                 if (over) {
                     return;
                 }
-                left = bytesIn == before ? left : idleNanos;
+                left = bytesIn == before && !hasUnreadInput() ? left : idleNanos;
             }
             if (left <= 0) {
                 finishSoon(
@@ -1070,6 +1115,14 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
                 watchIdle(left);
             }
         });
+    }
+
+    /**
+     * Whether the peer has sent what we do not read: then the silence is ours. One that does not take what it is sent is not read for that reason, and may count as silent.
+     */
+    private boolean hasUnreadInput() {
+        StreamTransport to = transport;
+        return to != null && to.hasInput() && isPaused() && !aboveHigh;
     }
 
     /** On the loop: reads what has arrived, though the loop was not told of it. True if there is more. */

@@ -40,7 +40,7 @@ public final class TcpClient implements AutoCloseable {
     private volatile boolean closed;
 
     private TcpClient(Builder builder) {
-        this.settings = builder.settings;
+        this.settings = builder.settings.copy();
         this.connectNanos = builder.connectNanos;
         this.connections = new Connections(settings, Integer.MAX_VALUE, Integer.MAX_VALUE);
         this.loops = builder.manager == null ? LoopGroup.global() : LoopGroup.of(builder.manager);

@@ -6,6 +6,7 @@ import io.millrace.engine.Reactors;
 import io.millrace.engine.internal.Background;
 import io.millrace.engine.internal.Deadline;
 import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.internal.SpareDescriptor;
 import io.millrace.engine.transport.Acceptor;
 import io.millrace.engine.transport.ServerLoop;
 import io.millrace.net.KeepAlive;
@@ -61,7 +62,7 @@ public final class TcpServer implements AutoCloseable {
 
     private TcpServer(Builder builder, ConnectionHandler handler) throws IOException {
         this.handler = handler;
-        this.settings = builder.settings;
+        this.settings = builder.settings.copy();
         this.connections = new Connections(settings, builder.maxConnections, builder.maxConnectionsPerAddress);
         this.loops = builder.loops();
         CallbackExecutor opened = null;
@@ -196,7 +197,7 @@ public final class TcpServer implements AutoCloseable {
         try {
             run(loop, connection::open);
         } catch (RejectedExecutionException e) {
-            if (connections.tryRemove(connection)) {
+            if (connections.tryRemove(connection, connection.queuedBytes())) {
                 connections.onEnded(connection);
             }
             stream.close();
@@ -221,8 +222,13 @@ public final class TcpServer implements AutoCloseable {
     }
 
     private void notAccepted(IOException cause) {
+        String remedy = SpareDescriptor.isLacking(cause)
+                ? " (EMFILE or ENFILE: out of descriptors); one that waited was turned away: raise the limit of open files (ulimit -n), or lower maxConnections"
+                : "; trying again";
         tellError(new LimitException(
-                ConnectionLog.Kind.NOT_ACCEPTED, "cannot accept: " + cause.getMessage() + "; trying again", cause));
+                ConnectionLog.Kind.NOT_ACCEPTED,
+                "cannot accept on " + address + ": " + cause.getMessage() + remedy,
+                cause));
     }
 
     private void tellError(Throwable failure) {
@@ -250,7 +256,7 @@ public final class TcpServer implements AutoCloseable {
                 end(deadline);
             }
         } else if (!inside && !deadline.await(result)) {
-            abortAll();
+            connections.connections().forEach(StreamConnection::abort);
             deadline.andALittle().await(result);
         }
         return known();
@@ -264,10 +270,11 @@ public final class TcpServer implements AutoCloseable {
     }
 
     private void end(Deadline deadline) {
-        List<String> cutOff = List.of();
+        List<String> cutOff = new ArrayList<>();
         List<String> remaining = new ArrayList<>();
-        boolean drained = false;
+        boolean allEnded = false;
         try {
+            connections.beginDraining();
             CompletableFuture<Void> stopping = stopAccepting();
             // At once: a loop that is held up does not hold up the ends of others. What it accepts meanwhile is closed
             // below.
@@ -275,13 +282,18 @@ public final class TcpServer implements AutoCloseable {
             boolean stopped = deadline.await(stopping);
             CompletableFuture<Void> ended = connections.closeAdmission();
             connections.connections().forEach(StreamConnection::close);
-            drained = deadline.await(ended);
-            if (!drained) {
-                cutOff = abortAll();
-                if (!deadline.andALittle().await(ended)) {
-                    connections.connections().forEach(StreamConnection::cutOff);
-                    remaining.addAll(remaining());
+            allEnded = deadline.await(ended);
+            if (!allEnded) {
+                // Those that have sent all, and only wait for their peers to end too, lose nothing by this.
+                connections.connections().forEach(StreamConnection::abort);
+                allEnded = deadline.andALittle().await(ended);
+            }
+            if (!allEnded) {
+                for (StreamConnection held : connections.connections()) {
+                    cutOff.add(held + ", " + held.queuedBytes() + " bytes");
+                    held.cutOff();
                 }
+                remaining.addAll(remaining());
             }
             if (!stopped) {
                 acceptances.forEach(Acceptor::cutOff);
@@ -296,7 +308,8 @@ public final class TcpServer implements AutoCloseable {
                 // The time is up, and a loop that is held up ends when its handler returns.
                 Background.run("millrace-shutdown", () -> loops.endBy(deadline));
             }
-            result.complete(new ShutdownResult(drained, cutOff, remaining));
+            cutOff.addAll(connections.cutOff());
+            result.complete(new ShutdownResult(allEnded && cutOff.isEmpty(), cutOff, remaining));
         }
     }
 
@@ -370,15 +383,6 @@ public final class TcpServer implements AutoCloseable {
             }
         }
         return done;
-    }
-
-    private List<String> abortAll() {
-        List<String> cutOff = new ArrayList<>();
-        for (StreamConnection connection : connections.connections()) {
-            cutOff.add(connection + ", " + connection.queuedBytes() + " bytes");
-            connection.abort();
-        }
-        return cutOff;
     }
 
     /** What has not ended, and may not for a while because a handler does not return. */
@@ -536,7 +540,7 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * How many connections may be open; more are closed when they come, and {@code onError} is told. Never one more, however many loops accept.
+         * How many connections may be open; more are closed when they come, and {@code onError} is told. Never one more, however many loops accept; one counts until its {@code onDisconnect} has returned.
          *
          * @param count no limit by default
          * @return this
@@ -596,7 +600,8 @@ public final class TcpServer implements AutoCloseable {
          *
          * @param low at or below this it is called writable again; 32 KiB by default
          * @param high above this it is not read, and senders are told; 64 KiB by default
-         * @param limit a send that finds more waiting than this is refused, and the connection closed; 64 MiB by default
+         * @param limit a send that finds more waiting than this is refused, and the connection closed; 64 MiB by default. A send from another thread counts 128 bytes more than it has, until the loop has
+         *     taken it over: so small ones are refused earlier, and those that are under way hold no more memory than this
          * @return this
          */
         public Builder waterMarks(long low, long high, long limit) {

@@ -3,9 +3,11 @@ package io.millrace.server;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.millrace.engine.Dispatch;
 import io.millrace.engine.Reactors;
+import io.millrace.poll.ManualClock;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -18,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -50,7 +53,7 @@ class FramingTest {
     }
 
     /** What a connection's handler was told. */
-    private static final class Told implements ConnectionHandler {
+    private static class Told implements ConnectionHandler {
         final LinkedBlockingQueue<String> log = new LinkedBlockingQueue<>();
         final CountDownLatch over = new CountDownLatch(1);
         volatile @Nullable Throwable error;
@@ -111,7 +114,7 @@ class FramingTest {
                 Arguments.of(Framing.lengthPrefixed(2, 8), List.of("a", "", "12345678", "")),
                 Arguments.of(Framing.lengthPrefixed(4, 8), List.of("", "12345678", "x")),
                 Arguments.of(Framing.lines(8), List.of("", "a", "", "", "12345678", "x\r")),
-                Arguments.of(CRLF, List.of("", "\r", "\n", "12345678", "a\rb", "1234567\r", "")),
+                Arguments.of(CRLF, List.of("", "\r", "\n", "12345678", "a\rb", "ab\nc", "1234567\r", "")),
                 Arguments.of(AAB, List.of("a", "", "aa", "aaaaaaaa", "ab", "baaa")));
     }
 
@@ -245,6 +248,130 @@ class FramingTest {
         }
     }
 
+    /** Whether a frame has begun, and its time is running. */
+    private static boolean isKept(Connection connection) {
+        FrameDecoder.Partial partial = ((StreamConnection) connection).partialFrame;
+        return partial != null && partial.isWatched();
+    }
+
+    static Stream<Arguments> halves() {
+        return Stream.of(
+                Arguments.of(Framing.fixed(4), "ab", "cd", "abcd"),
+                Arguments.of(Framing.lengthPrefixed(1, 8), "\4a", "bcd", "abcd"),
+                Arguments.of(Framing.lines(8), "abc", "d\n", "abcd"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("halves")
+    @DisplayName(
+            "mr-9: the time of a frame counts from its own first byte, not from that of the frame before, and to the"
+                    + " nanosecond")
+    void fromItsOwnBeginning(Framing framing, String begin, String end, String frame) throws Exception {
+        ManualClock clock = new ManualClock();
+        CompletableFuture<Connection> connected = new CompletableFuture<>();
+        Told told = new Told() {
+            @Override
+            public void onConnect(Connection connection) {
+                connected.complete(connection);
+            }
+        };
+        try (Reactors manual = Reactors.builder()
+                        .reactors(1)
+                        .clock(clock)
+                        .withoutWatchdog()
+                        .name("manual")
+                        .open();
+                TcpServer server = TcpServer.builder()
+                        .manager(manual)
+                        .start(framing.within(Duration.ofSeconds(10)).frames(told));
+                Socket socket = new Socket(
+                        InetAddress.getLoopbackAddress(), server.address().getPort())) {
+            Connection connection = connected.get(30, TimeUnit.SECONDS);
+            socket.getOutputStream().write(bytes(begin));
+            await().until(() -> isKept(connection));
+            clock.advance(Duration.ofSeconds(5));
+            socket.getOutputStream().write(bytes(end));
+            assertThat(told.log.poll(30, TimeUnit.SECONDS)).isEqualTo(frame);
+            clock.advance(Duration.ofSeconds(1));
+            turn(manual);
+            socket.getOutputStream().write(bytes(begin));
+            await().until(() -> isKept(connection));
+            clock.advance(Duration.ofSeconds(4)); // now the alarm of the first one is due
+            turn(manual);
+            clock.advance(Duration.ofSeconds(6).minusNanos(1));
+            turn(manual);
+            assertThat(connection.isClosed()).isFalse();
+            assertThat(told.error).isNull();
+            clock.advance(Duration.ofNanos(1));
+            assertThat(told.all()).isEmpty();
+            assertThat(told.error).isInstanceOf(SocketTimeoutException.class).hasMessageContaining("10000 ms");
+        }
+    }
+
+    /** Returns when whatever was due on the loop was done. */
+    private static void turn(Reactors loops) throws Exception {
+        for (int i = 0; i < 2; i++) {
+            CompletableFuture<Void> done = new CompletableFuture<>();
+            loops.execute(() -> done.complete(null));
+            done.get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    @DisplayName("mr-9, grpc-6: a connection that ends in the middle of a frame leaves no alarm behind")
+    void noAlarmIsLeft() throws Exception {
+        CompletableFuture<Connection> connected = new CompletableFuture<>();
+        Told told = new Told() {
+            @Override
+            public void onConnect(Connection connection) {
+                connected.complete(connection);
+            }
+        };
+        long before = reactors.metrics().alarmsPending();
+        try (TcpServer server = serve(Framing.lines(10).within(Duration.ofHours(1)), 100, told);
+                Socket socket = new Socket(
+                        InetAddress.getLoopbackAddress(), server.address().getPort())) {
+            Connection connection = connected.get(30, TimeUnit.SECONDS);
+            socket.getOutputStream().write(bytes("half a li"));
+            await().until(() -> isKept(connection));
+            await().until(() -> reactors.metrics().alarmsPending() == before + 1);
+            connection.close();
+            told.all();
+            await().until(() -> reactors.metrics().alarmsPending() == before);
+        }
+    }
+
+    @Test
+    @DisplayName("mr-9: what is not data passes through: a connection that begins, one that may send again")
+    void passesThrough() throws Exception {
+        CountDownLatch writable = new CountDownLatch(1);
+        ConnectionHandler handler = new ConnectionHandler() {
+            @Override
+            public void onConnect(Connection connection) {
+                connection.send(ByteBuffer.allocate(16 << 20));
+            }
+
+            @Override
+            public void onData(Connection connection, ByteBuffer frame) {}
+
+            @Override
+            public void onWritable(Connection connection) {
+                writable.countDown();
+                connection.close();
+            }
+        };
+        try (TcpServer server = TcpServer.builder()
+                        .manager(reactors)
+                        .waterMarks(0, 1 << 20, 32 << 20)
+                        .start(Framing.lines(10).frames(handler));
+                Socket socket = new Socket(
+                        InetAddress.getLoopbackAddress(), server.address().getPort())) {
+            socket.setSoTimeout(30_000);
+            assertThat(socket.getInputStream().readAllBytes()).hasSize(16 << 20);
+            assertThat(writable.await(30, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(Dispatch.class)
     @DisplayName("mr-9, mill-15: frames that are sent back are not changed by those that follow in the same read")
@@ -339,8 +466,26 @@ class FramingTest {
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> Framing.lines(2).encode(ByteBuffer.allocate(3)))
                 .isInstanceOf(IllegalArgumentException.class);
+        // What is kept of a frame, and its delimiter, must fit in an array.
+        assertThatThrownBy(() -> Framing.delimited(new byte[2], Integer.MAX_VALUE - 9))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThat(Framing.delimited(new byte[2], Integer.MAX_VALUE - 10).max).isEqualTo(Integer.MAX_VALUE - 10);
         Framing lines = Framing.lines(2);
         assertThatThrownBy(() -> lines.frames(lines.frames((connection, data) -> {})))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void sayWhatTheyAre() {
+        assertThat(Framing.fixed(3)).hasToString("frames of 3 bytes");
+        assertThat(Framing.lengthPrefixed(2, 8)).hasToString("frames of up to 8 bytes behind their length of 2 bytes");
+        assertThat(CRLF).hasToString("frames of up to 8 bytes before a delimiter of 2");
+        ConnectionHandler handler = new Told() {
+            @Override
+            public String toString() {
+                return "a handler";
+            }
+        };
+        assertThat(Framing.fixed(3).frames(handler)).hasToString("frames of 3 bytes to a handler");
     }
 }

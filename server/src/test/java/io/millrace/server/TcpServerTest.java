@@ -850,4 +850,174 @@ class TcpServerTest {
             assertThat(over.getCount()).isZero();
         }
     }
+
+    /** One that has been sent more than its peer takes. */
+    private static Connection stalled(LinkedBlockingQueue<Connection> connected) throws InterruptedException {
+        Connection connection = connected.poll(10, TimeUnit.SECONDS);
+        assertThat(connection).isNotNull();
+        connection.send(ByteBuffer.allocate(16 << 20));
+        await().until(() -> connection.queuedBytes() > 0 && connection.queuedBytes() < 16 << 20);
+        return connection;
+    }
+
+    private static ConnectionHandler telling(LinkedBlockingQueue<Connection> connected) {
+        return new ConnectionHandler() {
+            @Override
+            public void onConnect(Connection connection) {
+                connected.add(connection);
+            }
+
+            @Override
+            public void onData(Connection connection, ByteBuffer data) {}
+
+            @Override
+            public void onError(@Nullable Connection connection, Throwable failure) {}
+        };
+    }
+
+    private static CompletableFuture<ShutdownResult> shutdown(TcpServer server, Duration atMost) {
+        CompletableFuture<ShutdownResult> end = new CompletableFuture<>();
+        Thread.ofPlatform().daemon().start(() -> end.complete(server.shutdown(atMost)));
+        return end;
+    }
+
+    @Test
+    @DisplayName("mill-12: what a second, earlier deadline cuts off is named to both")
+    void secondShutdown() throws Exception {
+        LinkedBlockingQueue<Connection> connected = new LinkedBlockingQueue<>();
+        TcpServer server = on("epoll", 1).start(telling(connected));
+        try (Socket socket = connect(server)) {
+            Connection connection = stalled(connected);
+            CompletableFuture<ShutdownResult> first = shutdown(server, Duration.ofSeconds(50));
+            await().until(connection::isClosed);
+            ShutdownResult second = server.shutdown(Duration.ofMillis(20));
+            assertThat(second.drained()).isFalse();
+            assertThat(second.cutOff()).singleElement().asString().matches(connection + ", [1-9][0-9]* bytes");
+            assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo(second);
+            assertThat(socket.isClosed()).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"write timeout", "reset", "abort"})
+    @DisplayName("mill-12: what is lost during the drain for another reason than the deadline is named, too")
+    void lostDuringTheDrain(String why) throws Exception {
+        LinkedBlockingQueue<Connection> connected = new LinkedBlockingQueue<>();
+        TcpServer server = on("epoll", 1)
+                .writeTimeout(why.equals("write timeout") ? Duration.ofMillis(300) : Duration.ZERO)
+                .start(telling(connected));
+        Socket socket = connect(server);
+        try {
+            Connection connection = stalled(connected);
+            CompletableFuture<ShutdownResult> end = shutdown(server, Duration.ofSeconds(50));
+            await().until(connection::isClosed);
+            switch (why) {
+                case "reset" -> {
+                    socket.setSoLinger(true, 0);
+                    socket.close();
+                }
+                case "abort" -> connection.abort();
+                default -> {
+                    // It comes by itself.
+                }
+            }
+            ShutdownResult result = end.get(20, TimeUnit.SECONDS);
+            assertThat(result.drained()).isFalse();
+            assertThat(result.cutOff()).singleElement().asString().matches(connection + ", [1-9][0-9]* bytes");
+        } finally {
+            socket.close();
+        }
+    }
+
+    @Test
+    @DisplayName("mill-12: a peer that has got all and stays is waited for until the deadline, and nothing is cut off")
+    void quietPeer() throws Exception {
+        TcpServer server = on("epoll", 1).start(ECHO);
+        try (Socket socket = connect(server)) {
+            socket.getOutputStream().write(1);
+            assertThat(socket.getInputStream().read()).isEqualTo(1);
+            ShutdownResult result = server.shutdown(Duration.ofMillis(50));
+            assertThat(result).isEqualTo(new ShutdownResult(true, List.of(), List.of()));
+        }
+    }
+
+    @Test
+    @DisplayName("mill-10: a builder that is used again does not change what it has started")
+    void builderUsedAgain() throws Exception {
+        LinkedBlockingQueue<Integer> sizes = new LinkedBlockingQueue<>();
+        ConnectionHandler sizing = (connection, data) -> sizes.add(data.remaining());
+        TcpServer.Builder builder = on("epoll", 1).bufferSize(4);
+        TcpClient.Builder clients = TcpClient.builder().bufferSize(4);
+        try (TcpServer server = builder.start(sizing);
+                TcpClient client = clients.open()) {
+            builder.bufferSize(64);
+            clients.bufferSize(64);
+            try (Socket socket = connect(server)) {
+                socket.getOutputStream().write(new byte[8]);
+                assertThat(sizes.poll(10, TimeUnit.SECONDS)).isLessThanOrEqualTo(4);
+                assertThat(sizes.poll(10, TimeUnit.SECONDS)).isLessThanOrEqualTo(4);
+            }
+            sizes.clear();
+            LinkedBlockingQueue<Connection> connected = new LinkedBlockingQueue<>();
+            try (TcpServer other = on("epoll", 1).start(telling(connected))) {
+                var ignored = client.connect(other.address(), sizing).get(10, TimeUnit.SECONDS);
+                Connection connection = connected.poll(10, TimeUnit.SECONDS);
+                assertThat(connection).isNotNull();
+                connection.send(ByteBuffer.allocate(8));
+                assertThat(sizes.poll(10, TimeUnit.SECONDS)).isLessThanOrEqualTo(4);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("modesAndBackends")
+    @DisplayName("mill-11: a connection both of whose directions have ended is over, whichever ended first")
+    void bothEnded(Dispatch mode, String backend) throws Exception {
+        LinkedBlockingQueue<String> log = new LinkedBlockingQueue<>();
+        LinkedBlockingQueue<Connection> connected = new LinkedBlockingQueue<>();
+        try (TcpServer server = on(backend, 1).dispatch(mode, 2).start(new ConnectionHandler() {
+            @Override
+            public void onConnect(Connection connection) {
+                connected.add(connection);
+            }
+
+            @Override
+            public void onData(Connection connection, ByteBuffer data) {
+                connection.send("answer");
+                connection.closeOutput();
+            }
+
+            @Override
+            public void onEndOfInput(Connection connection) {
+                log.add("end of input");
+            }
+
+            @Override
+            public void onDisconnect(Connection connection) {
+                log.add("disconnect");
+            }
+        })) {
+            // Ours first.
+            try (Socket socket = connect(server)) {
+                socket.getOutputStream().write(1);
+                assertThat(socket.getInputStream().readAllBytes()).hasSize(6);
+                assertThat(log).isEmpty();
+            }
+            assertThat(log.poll(10, TimeUnit.SECONDS)).isEqualTo("end of input");
+            assertThat(log.poll(10, TimeUnit.SECONDS)).isEqualTo("disconnect");
+            connected.clear();
+            // The peer's first.
+            try (Socket socket = connect(server)) {
+                Connection connection = connected.poll(10, TimeUnit.SECONDS);
+                assertThat(connection).isNotNull();
+                socket.shutdownOutput();
+                assertThat(log.poll(10, TimeUnit.SECONDS)).isEqualTo("end of input");
+                connection.send("last words");
+                connection.closeOutput();
+                assertThat(socket.getInputStream().readAllBytes()).hasSize(10);
+                assertThat(log.poll(10, TimeUnit.SECONDS)).isEqualTo("disconnect");
+            }
+            await().until(() -> ((Connections) server.context()).placesTaken() == 0);
+        }
+    }
 }

@@ -388,4 +388,90 @@ class TimeoutsTest {
         drained(loops);
         return loops.metrics();
     }
+
+    /** Reads nothing more after its first data. */
+    private final class Pausing implements ConnectionHandler {
+        private final Recording recording = new Recording();
+
+        @Override
+        public void onConnect(Connection connection) {
+            recording.onConnect(connection);
+        }
+
+        @Override
+        public void onData(Connection connection, ByteBuffer data) {
+            connection.pauseReads();
+            recording.onData(connection, data);
+        }
+
+        @Override
+        public void onError(@Nullable Connection connection, Throwable failure) {
+            recording.onError(connection, failure);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("mill-10: a peer that sends while its reads are paused is not idle; one that does not, is")
+    void idleWhilePaused(String backend) throws Exception {
+        try (Reactors loops = loops(backend, clock);
+                TcpServer server = TcpServer.builder()
+                        .manager(loops)
+                        .idleTimeout(Duration.ofSeconds(3))
+                        .start(new Pausing());
+                Socket socket = connect(server)) {
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            write(socket, "one");
+            assertThat(next()).isEqualTo("data one");
+            write(socket, "two");
+            for (int i = 0; i < 3; i++) {
+                drained(loops);
+                clock.advance(Duration.ofSeconds(3));
+            }
+            drained(loops);
+            assertThat(connection.isClosed()).isFalse();
+            connection.resumeReads();
+            assertThat(next()).isEqualTo("data two");
+            drained(loops);
+            clock.advance(Duration.ofSeconds(3));
+            assertThat(next()).contains("idle for 3000 ms");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName(
+            "mr-3, mr-9: a frame that has begun on a paused connection costs nothing, and is judged when it is read")
+    void frameWhilePaused(String backend) throws Exception {
+        try (Reactors loops = loops(backend, clock);
+                TcpServer server = TcpServer.builder()
+                        .manager(loops)
+                        .start(Framing.lines(100).within(Duration.ofSeconds(3)).frames(new Pausing()));
+                Socket socket = connect(server)) {
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            write(socket, "first\nsec");
+            assertThat(next()).isEqualTo("data first");
+            write(socket, "ond\nthi");
+            drained(loops);
+            clock.advance(Duration.ofSeconds(3));
+            drained(loops);
+            clock.advance(Duration.ofSeconds(3));
+            drained(loops);
+            assertThat(loops.dump()).doesNotContain("alarms are pending");
+            assertThat(log).isEmpty();
+            // In time, as far as we can know.
+            connection.resumeReads();
+            assertThat(next()).isEqualTo("data second");
+            // The third has begun now, and is late by its own fault.
+            write(socket, "rd");
+            drained(loops);
+            clock.advance(Duration.ofSeconds(4));
+            drained(loops);
+            assertThat(loops.dump()).doesNotContain("alarms are pending");
+            connection.resumeReads();
+            drained(loops);
+            clock.advance(Duration.ofMillis(1));
+            assertThat(next()).contains("took longer than 3000 ms");
+        }
+    }
 }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -100,6 +101,73 @@ class FuturesUnorderedTest {
             assertThat(set.remove(next)).isFalse();
             assertThat(set.remove(-1)).isFalse();
             assertThat(set.remove(1L << 40 | 4096)).isFalse();
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "uni-2, uni-6: whoever waits for a child that is removed is told, and finds the end; a key that hits nobody tells nobody")
+    void removingTellsTheConsumer() {
+        try (FuturesUnordered<Integer> set = FuturesUnordered.create()) {
+            long key = set.add(new Promise<>());
+            assertThat(set.poll(parent)).isEqualTo(Step.pending());
+            parent.take();
+            assertThat(set.remove(key + (1L << 32))).isFalse();
+            assertThat(parent.take()).isZero();
+            assertThat(set.remove(key)).isTrue();
+            assertThat(parent.take()).isOne();
+            assertThat(set.poll(parent)).isEqualTo(Step.ended());
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "uni-9: the latest parent is called though an earlier one was told to come back, and has not been called since")
+    void theLatestParentAfterAResult() {
+        try (FuturesUnordered<Integer> set = FuturesUnordered.create()) {
+            AtomicInteger polls = new AtomicInteger();
+            set.add(waker -> {
+                if (polls.incrementAndGet() > 1) {
+                    return Step.item(1);
+                }
+                waker.wake(); // at once: the set tells its parent by itself
+                return Step.pending();
+            });
+            Promise<Integer> other = new Promise<>();
+            set.add(other);
+            CountingWaker earlier = new CountingWaker();
+            assertThat(set.poll(earlier)).isEqualTo(Step.pending());
+            assertThat(earlier.take()).isOne();
+            assertThat(set.poll(parent)).isEqualTo(Step.item(1));
+            parent.take();
+            other.wake();
+            assertThat(parent.take()).isOne();
+            assertThat(earlier.take()).isZero();
+        }
+    }
+
+    @Test
+    @DisplayName("uni-11: a budget of one is the least")
+    void theLeastBudget() {
+        try (FuturesUnordered<Integer> set =
+                FuturesUnordered.<Integer>builder().budget(1).build()) {
+            List<Promise<Integer>> two = List.of(new Promise<>(), new Promise<>());
+            two.forEach(set::add);
+            assertThat(set.poll(parent)).isEqualTo(Step.pending());
+            assertThat(two.get(0).polls).hasValue(1);
+            assertThat(two.get(1).polls).hasValue(0);
+            assertThat(set.poll(parent)).isEqualTo(Step.pending());
+            assertThat(two.get(1).polls).hasValue(1);
+        }
+    }
+
+    @Test
+    @DisplayName("uni-4: a set is an iterator as any stream is")
+    void asAnIterator() {
+        try (FuturesUnordered<Integer> set = FuturesUnordered.create()) {
+            set.add(now(1));
+            PollableStream<Integer> stream = set;
+            assertThat(stream.toIterator()).toIterable().containsExactly(new Item<>(1));
         }
     }
 

@@ -153,8 +153,7 @@ final class CommandParser {
             searched = i - begin;
             return 0;
         }
-        int last = i > begin && bytes[i - 1] == '\r' ? i - 1 : i;
-        split(last);
+        split(i); // a CR before the end is a space like others
         return i + 1 - begin;
     }
 

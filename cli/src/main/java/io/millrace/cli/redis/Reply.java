@@ -110,7 +110,6 @@ final class Reply {
         room(line.length + 3);
         bytes[size++] = '-';
         raw(line);
-        room(2);
         end();
     }
 }

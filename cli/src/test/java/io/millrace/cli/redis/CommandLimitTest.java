@@ -125,4 +125,15 @@ class CommandLimitTest {
         pass(Duration.ofHours(1));
         assertThat(client.aborted).isFalse();
     }
+
+    @Test
+    @DisplayName("is over at its end, and not looked at before")
+    void atItsEnd() throws Exception {
+        limit.unfinished(0, true);
+        pass(LIMIT.minusNanos(1));
+        assertThat(client.aborted).isFalse();
+        assertThat(reactors.metrics().alarmsDue()).as("that of pass").isLessThanOrEqualTo(1);
+        pass(Duration.ofNanos(1));
+        await().until(() -> client.aborted);
+    }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -14,13 +15,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("The parser of commands")
 class CommandParserTest {
-    /** The commands in a text that comes in pieces of this many bytes. */
+    /** The commands in a text that comes in pieces of this many bytes. Behind what has come is garbage, as in a buffer that was used before. */
     private static List<List<String>> read(String text, int piece) throws CommandParser.ProtocolError {
-        byte[] bytes = text.getBytes(ISO_8859_1);
+        byte[] all = text.getBytes(ISO_8859_1);
+        byte[] bytes = new byte[all.length];
+        Arrays.fill(bytes, (byte) '!');
         CommandParser parser = new CommandParser();
         List<List<String>> commands = new ArrayList<>();
         int from = 0;
+        int come = 0;
         for (int end = Math.min(piece, bytes.length); ; end = Math.min(end + piece, bytes.length)) {
+            System.arraycopy(all, come, bytes, come, end - come);
+            come = end;
             for (int size = parser.read(bytes, from, end); size > 0; size = parser.read(bytes, from, end)) {
                 List<String> words = new ArrayList<>();
                 for (int i = 0; i < parser.count(); i++) {
@@ -83,6 +89,30 @@ class CommandParserTest {
         }
     }
 
+    @Test
+    @DisplayName("shows the byte that is wrong, if it can be shown")
+    void showsWhatItGot() {
+        for (String[] line : new String[][] {{"\37", "?"}, {" ", " "}, {"~", "~"}, {"\177", "?"}, {"\351", "?"}}) {
+            assertThatThrownBy(() -> read("*1\r\n" + line[0], 100)).hasMessage("expected '$', got '" + line[1] + "'");
+        }
+    }
+
+    @Test
+    @DisplayName("takes as many words, and as long a word, as Redis")
+    void largest() throws Exception {
+        assertThat(read("*1048576\r\n", 100)).isEmpty();
+        assertThat(read("*1\r\n$536870912\r\n", 100)).isEmpty();
+    }
+
+    @Test
+    @DisplayName("words of a line are parted by any white space, and by nothing else")
+    void whiteSpace() throws Exception {
+        assertThat(read("a\tb\13c\14d\re f\r\n", 100)).containsExactly(List.of("a", "b", "c", "d", "e", "f"));
+        assertThat(read("a\10b\16c\n", 100)).containsExactly(List.of("a\10b\16c"));
+        assertThat(read("\"\\n\\r\\t\\b\\a\\x\\\\\" 'a\\n\\'' \"\" x\"y z\"\r\n", 100))
+                .containsExactly(List.of("\n\r\t\b\7x\\", "a\\n'", "", "xy z"));
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {1000, 70_000})
     @DisplayName("refuses lines without an end at 64 KiB")
@@ -91,6 +121,11 @@ class CommandParserTest {
         assertThat(read("*" + digits, piece)).isEmpty();
         assertThatThrownBy(() -> read("*1" + digits, piece)).hasMessage("too big mbulk count string");
         assertThatThrownBy(() -> read("*1\r\n$1" + digits, piece)).hasMessage("too big bulk count string");
+        // Wherever the line begins.
+        assertThat(read("PING\r\n*" + digits, piece)).hasSize(1);
+        assertThat(read("PING\r\n*1\r\n$" + digits, piece)).hasSize(1);
+        assertThat(read("PING\r\nx" + digits, piece)).hasSize(1);
+        assertThat(read("PING\r\nx" + digits + "\n", piece)).hasSize(2);
         assertThat(read("x" + digits, piece)).isEmpty();
         assertThat(read("x" + digits + "\n", piece)).hasSize(1);
         assertThatThrownBy(() -> read("xx" + digits, piece)).hasMessage("too big inline request");

@@ -77,7 +77,12 @@ public final class Deadline {
         }
         Thread waiting = Thread.currentThread();
         boolean interrupted = false;
-        var ignored = end.whenComplete((result, failure) -> LockSupport.unpark(waiting));
+        // By way of anyOf, which takes itself off the end when the other one is complete: what is asked for its end
+        // often,
+        // and has none, must not remember everyone who asked.
+        CompletableFuture<Void> enough = new CompletableFuture<>();
+        var ignored =
+                CompletableFuture.anyOf(end, enough).whenComplete((result, failure) -> LockSupport.unpark(waiting));
         Runnable unsubscribe = clock.subscribe(() -> LockSupport.unpark(waiting));
         try {
             for (long left = leftNanos(); left > 0 && !end.isDone(); left = leftNanos()) {
@@ -87,6 +92,7 @@ public final class Deadline {
             return end.isDone();
         } finally {
             unsubscribe.run();
+            enough.complete(null);
             if (interrupted) {
                 waiting.interrupt();
             }

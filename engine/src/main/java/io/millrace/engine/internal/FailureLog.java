@@ -6,6 +6,8 @@ import java.io.PrintWriter;
 import java.io.Writer;
 import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.ZoneId;
 
 /**
  * Where failures of user code are reported that have no handler of their own. Nothing it is given can make it fail: not a {@code toString} or {@code getMessage} that throws, not a
@@ -27,10 +29,22 @@ public final class FailureLog {
 
     private FailureLog() {}
 
-    /** Loads this class and the logger while there is memory for it: a class whose first use fails can never be used again. By whatever has a boundary, before it runs user code. */
+    /**
+     * Loads this class, the logger and what a log line needs while there are memory and descriptors for it: a class whose first use fails can never be used again. A line has the time in it, and for the rules of
+     * time zones the JDK opens a file when they are first needed; if it cannot, no logger and nobody else in this process can tell the time any more. By whatever has a boundary, before it runs user code. Does not fail.
+     */
     public static void prepare() {
-        LOGGER.isLoggable(Level.ERROR);
-        isPrintable(new Throwable());
+        prepare(LOGGER);
+    }
+
+    static void prepare(System.Logger logger) {
+        try {
+            ZoneId.systemDefault().getRules().getOffset(Instant.now());
+            isPrintable(new Throwable());
+            logger.isLoggable(Level.ERROR);
+        } catch (Throwable e) {
+            // A logger of the user's. What is to be reported with it later will be tried all the same.
+        }
     }
 
     /**

@@ -14,8 +14,22 @@ public final class Threads {
      * @return to be thrown
      */
     public static IllegalStateException tooFew(String name, int started, int wanted, Throwable cause) {
+        return tooFew("open", name, started, wanted, cause);
+    }
+
+    /**
+     * Something could not be done for want of threads. Whoever throws it has left none behind.
+     *
+     * @param doing what was to be done
+     * @param name with what
+     * @param started how many threads it had got
+     * @param wanted how many it needs
+     * @param cause what the system said
+     * @return to be thrown
+     */
+    public static IllegalStateException tooFew(String doing, String name, int started, int wanted, Throwable cause) {
         return new IllegalStateException(
-                "cannot open " + name + ": only " + started + " of " + wanted + " threads could be started ("
+                "cannot " + doing + " " + name + ": only " + started + " of " + wanted + " threads could be started ("
                         + cause.getMessage() + "); raise the limit of threads (ulimit -u, pids.max), or ask for fewer",
                 cause);
     }

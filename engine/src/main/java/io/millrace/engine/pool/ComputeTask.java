@@ -55,6 +55,8 @@ final class ComputeTask<T> extends CompletableFuture<T> {
         settle(value, failure);
     }
 
+    @SuppressWarnings(
+            "ReferenceEquality") // a failure cannot be suppressed by itself; and its equals is the user's code
     private void settle(@Nullable T value, @Nullable Throwable failure) {
         if (completeOn == null) {
             settleHere(value, failure);
@@ -64,7 +66,7 @@ final class ComputeTask<T> extends CompletableFuture<T> {
             completeOn.execute(() -> settleHere(value, failure));
         } catch (Throwable refused) {
             // As for a stage of thenApplyAsync whose executor refuses: the future must not stay open for ever.
-            if (failure != null && !failure.equals(refused)) {
+            if (failure != null && failure != refused) {
                 failure.addSuppressed(refused);
             }
             settleHere(null, failure == null ? refused : failure);

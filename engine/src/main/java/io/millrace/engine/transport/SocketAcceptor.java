@@ -2,6 +2,7 @@ package io.millrace.engine.transport;
 
 import io.millrace.engine.Priority;
 import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.internal.SpareDescriptor;
 import io.millrace.engine.reactor.EventSink;
 import io.millrace.engine.reactor.Reactor;
 import io.millrace.net.TcpListener;
@@ -10,23 +11,17 @@ import io.millrace.poll.Interest;
 import io.millrace.poll.Trigger;
 import io.millrace.poll.internal.KernelHandle;
 import io.millrace.sys.Descriptor;
-import io.millrace.sys.call.Errno;
-import io.millrace.sys.call.ErrnoException;
 import io.millrace.sys.posix.Sockets;
-import java.io.FileInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Accepts on a reactor: {@value Reactor#COSTLY} connections a turn, then the others get their turn.
  *
- * <p><b>Out of descriptors.</b> The edge that told of a connection is spent, and no new one comes for it. So a spare descriptor is kept: it is given up, the
- * connection is accepted with it and closed, so that the peer learns at once and the queue gets shorter, and the spare is taken again. Then it waits
- * for an alarm and tries on. It never spins, and needs no new connection to recover (mill-11).
+ * <p><b>Out of descriptors.</b> The edge that told of a connection is spent, and no new one comes for it. So a {@linkplain SpareDescriptor spare descriptor} is kept, with which the connection is turned away. Then
+ * it waits for an alarm and tries on, until nobody waits any more. It never spins, and needs no new connection to recover (mill-11).
  */
 final class SocketAcceptor implements EventSink, Runnable, Acceptor {
     private static final int ACCEPTS = Reactor.COSTLY;
@@ -45,7 +40,10 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
     /** How many were accepted at most while it waits to be closed. */
     private int drained;
 
-    private @Nullable InputStream spare;
+    /** There was not even the spare one, which was told. */
+    private boolean toldLack;
+
+    private final SpareDescriptor spare = new SpareDescriptor();
 
     SocketAcceptor(
             ReactorServerLoop loop, TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed) {
@@ -53,7 +51,6 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
         this.listener = listener;
         this.accepted = accepted;
         this.failed = failed;
-        takeSpare();
     }
 
     /**
@@ -124,13 +121,26 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
             if (closed) {
                 return false;
             }
-            failed.accept(e);
-            if (isOutOfDescriptors(e)) {
-                turnAway();
-            }
-            retryLater();
+            failed(e);
             return false;
         }
+    }
+
+    private void failed(IOException cause) {
+        if (SpareDescriptor.isLacking(cause)) {
+            SpareDescriptor.Outcome outcome = spare.turnAway(listener);
+            if (outcome == SpareDescriptor.Outcome.NOBODY) {
+                return; // The next one brings an edge.
+            }
+            boolean told = toldLack;
+            toldLack = outcome == SpareDescriptor.Outcome.NOT_TO_BE_HAD;
+            if (!(told && toldLack)) {
+                failed.accept(cause);
+            }
+        } else {
+            failed.accept(cause);
+        }
+        retryLater();
     }
 
     /** Whatever goes wrong with one connection, the next ones are accepted: no further edge would tell of them. */
@@ -144,47 +154,11 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
         loop.reactor.clearInterrupt(); // of this one's handler: the next one's may come in the same turn
     }
 
-    private static boolean isOutOfDescriptors(IOException e) {
-        return e instanceof ErrnoException errno
-                ? errno.is(Errno.EMFILE) || errno.is(Errno.ENFILE)
-                : String.valueOf(e.getMessage()).contains("Too many open files");
-    }
-
-    /** Closes the connection that waits first, by means of the spare. */
-    private void turnAway() {
-        InputStream given = spare;
-        if (given == null) {
-            return;
-        }
-        spare = null;
-        try {
-            given.close();
-            TcpStream stream = listener.accept();
-            if (stream != null) {
-                stream.close();
-            }
-        } catch (IOException e) {
-            // Another thread took the descriptor meanwhile. The alarm tries again.
-        }
-        takeSpare();
-    }
-
-    private void takeSpare() {
-        try {
-            spare = new FileInputStream("/dev/null");
-        } catch (IOException e) {
-            spare = null; // Then those who wait stay in the kernel's queue until the alarm.
-        }
-    }
-
     private void retryLater() {
         if (!waiting) {
             waiting = true;
             loop.schedule(RETRY_NANOS, fired -> {
                 waiting = false;
-                if (spare == null && !closed) {
-                    takeSpare();
-                }
                 if (fired) {
                     run();
                 }
@@ -215,15 +189,7 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
     private void stop() {
         closed = true;
         listener.close();
-        InputStream given = spare;
-        spare = null;
-        if (given != null) {
-            try {
-                given.close();
-            } catch (IOException e) {
-                FailureLog.report("giving up the spare descriptor of " + this, e);
-            }
-        }
+        spare.close();
     }
 
     @Override

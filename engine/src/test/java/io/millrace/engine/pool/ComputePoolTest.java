@@ -22,6 +22,7 @@ import java.util.concurrent.TimeoutException;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** mill-5: threads for work that would hold up a loop. */
@@ -586,5 +587,34 @@ class ComputePoolTest {
                 .hasToString(
                         "compute pool render, 1 of 1 threads active, 1 of 10 queued LOW=1, 2 submitted, 0 completed,"
                                 + " 0 failed, 0 cancelled, 0 rejected, 0 ms of work");
+    }
+
+    @Test
+    @DisplayName("end-1: a failure whose equals throws fails the future too, though the executor refuses it")
+    void failureThatCannotBeCompared() {
+        RuntimeException odd = new RuntimeException("odd") {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            public boolean equals(Object other) {
+                throw new IllegalStateException("not to be compared");
+            }
+
+            @Override
+            public int hashCode() {
+                return 1;
+            }
+        };
+        try (ComputePool pool = ComputePool.builder().threads(1).open()) {
+            CompletableFuture<Object> future = pool.submit(
+                    () -> {
+                        throw odd;
+                    },
+                    Priority.NORMAL,
+                    task -> {
+                        throw new RejectedExecutionException("refused");
+                    });
+            assertThatThrownBy(() -> future.get(10, SECONDS)).cause().isSameAs(odd);
+        }
     }
 }

@@ -19,7 +19,7 @@ public final class Failures {
 
     public static IOException listen(InetSocketAddress address, IOException cause) {
         return isOurLimit(cause)
-                ? cause
+                ? ourLimit("listen on " + address, cause)
                 : because(
                         new BindException("cannot listen on " + address + ": " + cause.getMessage()
                                 + "; choose a free port (0 takes any) on an address of this machine; a port"
@@ -29,7 +29,7 @@ public final class Failures {
 
     public static IOException connect(Object address, IOException cause) {
         return isOurLimit(cause)
-                ? cause
+                ? ourLimit("connect to " + address, cause)
                 : because(
                         new ConnectException("cannot connect to " + address + ": " + cause.getMessage()
                                 + "; check that a server listens there and can be reached, then connect anew"),
@@ -38,7 +38,7 @@ public final class Failures {
 
     public static IOException udp(InetSocketAddress address, IOException cause) {
         return isOurLimit(cause)
-                ? cause
+                ? ourLimit("bind a UDP socket to " + address, cause)
                 : because(
                         new BindException("cannot bind a UDP socket to " + address + ": " + cause.getMessage()
                                 + "; choose a free port (0 takes any) on an address of this machine; a port"
@@ -48,7 +48,7 @@ public final class Failures {
 
     public static IOException listen(UnixName address, IOException cause) {
         return isOurLimit(cause)
-                ? cause
+                ? ourLimit("listen at " + address, cause)
                 : because(
                         new BindException("cannot listen at " + address + ": " + cause.getMessage()
                                 + "; choose a path of at most " + UnixNames.MAX_BYTES
@@ -59,7 +59,7 @@ public final class Failures {
 
     public static IOException connect(UnixName address, IOException cause) {
         return isOurLimit(cause)
-                ? cause
+                ? ourLimit("connect to " + address, cause)
                 : because(
                         new ConnectException("cannot connect to " + address + ": " + cause.getMessage()
                                 + "; check that a server listens there and has room for one more, that this user may"
@@ -93,7 +93,7 @@ public final class Failures {
 
     public static IOException start(List<String> command, IOException cause) {
         return isOurLimit(cause)
-                ? cause
+                ? ourLimit("start " + command, cause)
                 : new IOException(
                         "cannot start " + command + ": " + cause.getMessage() + "; check that "
                                 + command.getFirst()
@@ -111,9 +111,23 @@ public final class Failures {
                 : cause;
     }
 
+    /** Something that needs a descriptor failed, perhaps because there is none. */
+    public static IOException lack(String doing, IOException cause) {
+        return isOurLimit(cause) ? ourLimit(doing, cause) : cause;
+    }
+
     /** Out of descriptors: nothing is wrong with the address. */
     private static boolean isOurLimit(IOException cause) {
-        return cause instanceof ErrnoException errno && (errno.is(Errno.EMFILE) || errno.is(Errno.ENFILE));
+        return cause instanceof ErrnoException errno
+                ? errno.is(Errno.EMFILE) || errno.is(Errno.ENFILE)
+                : String.valueOf(cause.getMessage()).contains("Too many open files");
+    }
+
+    private static IOException ourLimit(String doing, IOException cause) {
+        return new IOException(
+                "cannot " + doing + ": " + cause.getMessage()
+                        + "; raise the limit of open files (ulimit -n), or close some",
+                cause);
     }
 
     private static IOException because(IOException failure, IOException cause) {

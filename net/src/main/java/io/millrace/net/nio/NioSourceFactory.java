@@ -36,7 +36,7 @@ public final class NioSourceFactory implements SourceFactory {
     public Bound<AcceptCalls> listen(InetSocketAddress address, int backlog, boolean reusePort, int receiveBuffer)
             throws IOException {
         // NIO itself sets SO_REUSEADDR, except on Windows, where it would let two programs share a port.
-        ServerSocketChannel channel = ServerSocketChannel.open();
+        ServerSocketChannel channel = open("listen on " + address, ServerSocketChannel::open);
         return orClose(channel, () -> {
             if (reusePort) {
                 NioSettings.set(channel, SocketSetting.REUSE_PORT, 1);
@@ -56,7 +56,7 @@ public final class NioSourceFactory implements SourceFactory {
 
     @Override
     public Begun connect(InetSocketAddress address) throws IOException {
-        SocketChannel channel = SocketChannel.open();
+        SocketChannel channel = open("connect to " + address, SocketChannel::open);
         return orClose(channel, () -> {
             channel.configureBlocking(false);
             try {
@@ -153,6 +153,14 @@ public final class NioSourceFactory implements SourceFactory {
 
     private interface Step<T> {
         T take() throws IOException;
+    }
+
+    private static <T> T open(String doing, Step<T> how) throws IOException {
+        try {
+            return how.take();
+        } catch (IOException e) {
+            throw Failures.lack(doing, e);
+        }
     }
 
     /** A channel that does not become a source must not stay open. */

@@ -48,6 +48,17 @@ final class ThreadsChild {
                         .reactors(Reactors.builder().reactors(1).name("tested"))
                         .dispatch(Dispatch.POOL, TOO_MANY)
                         .start((connection, data) -> {}));
+        try (EventLoop loop = EventLoop.builder()
+                .dispatch(Dispatch.LOOP)
+                .workers(TOO_MANY)
+                .withoutWatchdog()
+                .name("tested")
+                .open()) {
+            refuse("EventLoop.run", OpenFiles.count(), () -> {
+                loop.run();
+                return loop;
+            });
+        }
         System.exit(0);
     }
 
@@ -57,7 +68,7 @@ final class ThreadsChild {
             System.exit(1);
         } catch (IllegalStateException e) {
             String message = String.valueOf(e.getMessage());
-            if (!message.contains("thread") || !message.startsWith("cannot open")) {
+            if (!message.contains("thread") || !message.startsWith("cannot ")) {
                 System.out.println("a message that does not help: " + message);
                 System.exit(2);
             }

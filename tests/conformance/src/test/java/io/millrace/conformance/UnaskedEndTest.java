@@ -85,8 +85,7 @@ class UnaskedEndTest {
     }
 
     /** Another JVM, with whatever limits. */
-    private static Process start(Class<?> main, String limits, List<String> options, String... arguments)
-            throws IOException {
+    static Process start(Class<?> main, String limits, List<String> options, String... arguments) throws IOException {
         List<String> java = new ArrayList<>();
         java.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         java.addAll(options);
@@ -118,7 +117,7 @@ class UnaskedEndTest {
             assertThat(child.waitFor()).as(output).isZero();
             assertThat(output.lines().filter(line -> line.startsWith("ok ")))
                     .as(output)
-                    .hasSize(4);
+                    .hasSize(5);
         } finally {
             child.destroyForcibly();
         }

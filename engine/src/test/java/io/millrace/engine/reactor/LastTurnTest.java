@@ -1,10 +1,8 @@
-package io.millrace.engine;
+package io.millrace.engine.reactor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.millrace.engine.reactor.EngineSettings;
-import io.millrace.engine.reactor.EventSink;
-import io.millrace.engine.reactor.Reactor;
+import io.millrace.engine.Priority;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
