@@ -222,8 +222,9 @@ final class ContractPage {
     /** Everything with a display name, in the tests of all modules and in the suites of the testkit; in the order of files. */
     private static List<ProvingTest> testsOf(Path root) throws IOException {
         List<ProvingTest> found = new ArrayList<>();
-        try (Stream<Path> modules = Files.list(root)) {
-            for (Path module : modules.filter(folder -> Files.exists(folder.resolve("pom.xml")))
+        // A module is a folder of the repository, or of one that has several under its roof.
+        try (Stream<Path> modules = Files.find(root, 2, (folder, attributes) -> Files.exists(folder.resolve("pom.xml")))) {
+            for (Path module : modules.filter(folder -> !folder.equals(root))
                     .sorted()
                     .toList()) {
                 for (String folder : List.of("src/test/java", "src/main/java")) {
