@@ -5,5 +5,7 @@
  *
  * <p>Where to begin reading: {@code Poll.poll}, then {@code SoftNode} for the one atomic word behind a software source, then
  * {@code ReadinessQueue} and {@code WakeGate} for how another thread reaches a sleeping poll.
+ *
+ * <p>It has more types than other packages: the parts of one poll share state that nobody else may see.
  */
 package io.millrace.poll;

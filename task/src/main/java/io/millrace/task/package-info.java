@@ -9,5 +9,7 @@
  * <p>Where to begin reading: {@code Unordered} for the cycle, {@code WakeSet} for the two bit sets and why no wake-up is lost between
  * them, {@code Child} for the waker that outlives its child. {@link io.millrace.task.StreamSource} is the one bridge to
  * {@code io.millrace.poll}; nothing else here knows of it.
+ *
+ * <p>It has more types than other packages: one algorithm, and an adapter for each thing of the JDK that can be a child or a consumer.
  */
 package io.millrace.task;

@@ -27,5 +27,7 @@
  *
  * <p>Everything here is written against the public API and knows nothing of {@code
  * sys}. A test's display name begins with the ids of CONTRACT.md that it proves.
+ *
+ * <p>It has more types than other packages: each suite is a file.
  */
 package io.millrace.testkit;
