@@ -3,6 +3,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -31,21 +32,25 @@ final class Format {
         System.exit(status);
     }
 
+    /** Modules are folders of the repository, or of one that has several under its roof. */
     private static List<String> sources(Path root) throws IOException {
-        try (Stream<Path> modules = Files.list(root)) {
+        try (Stream<Path> folders = Files.find(root, 3, Format::holdsSources)) {
             List<String> sources = new ArrayList<>();
-            for (Path module : modules.filter(Files::isDirectory).sorted().toList()) {
-                Path directory = module.endsWith("tools") ? module : module.resolve("src");
-                if (Files.isDirectory(directory)) {
-                    try (Stream<Path> files = Files.walk(directory)) {
-                        files.filter(file -> file.toString().endsWith(".java"))
-                                .sorted()
-                                .map(Path::toString)
-                                .forEach(sources::add);
-                    }
+            for (Path folder : folders.sorted().toList()) {
+                try (Stream<Path> files = Files.walk(folder)) {
+                    files.filter(file -> file.toString().endsWith(".java"))
+                            .sorted()
+                            .map(Path::toString)
+                            .forEach(sources::add);
                 }
             }
             return sources;
         }
+    }
+
+    private static boolean holdsSources(Path folder, BasicFileAttributes attributes) {
+        return attributes.isDirectory()
+                && (folder.endsWith("tools")
+                        || (folder.endsWith("src") && Files.exists(folder.resolveSibling("pom.xml"))));
     }
 }

@@ -1,7 +1,6 @@
 package io.millrace.engine.watchdog;
 
 import io.millrace.engine.BlockedLoop;
-import io.millrace.engine.reactor.Reactor;
 import java.lang.System.Logger.Level;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,7 +20,8 @@ final class WatchdogLog {
     /** How many places are remembered; the oldest goes first. */
     private static final int PLACES = 64;
 
-    private static final String REACTOR = Reactor.class.getName();
+    /** By its name, because this room does not know the reactor's. */
+    private static final String REACTOR = "io.millrace.engine.reactor.Reactor";
     /** Its methods that run an item. */
     private static final List<String> ITEMS = List.of("runItem", "runTimed");
     /** What stands between the reactor and a handler, by the names of packages. */

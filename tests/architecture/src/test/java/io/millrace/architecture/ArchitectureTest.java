@@ -19,12 +19,12 @@ import java.lang.foreign.SymbolLookup;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.TreeSet;
-import java.util.TreeMap;
-import java.util.Set;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.Executors;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -161,7 +161,8 @@ class ArchitectureTest {
                     Set<String> mayEnter = new TreeSet<>(Set.of(to.split("[,\\s]+")));
                     mayEnter.add(module);
                     noClasses()
-                            .that(outside(mayEnter.stream().map(name -> name + "..").toArray(String[]::new)))
+                            .that(outside(
+                                    mayEnter.stream().map(name -> name + "..").toArray(String[]::new)))
                             .should()
                             .dependOnClassesThat(JavaClass.Predicates.resideInAPackage(room))
                             .because("module-info of " + module + " does not export it to them")
@@ -178,7 +179,9 @@ class ArchitectureTest {
         Map<String, String> exports = new TreeMap<>();
         Matcher export = EXPORT.matcher(source);
         while (export.find()) {
-            exports.put(export.group(1), export.group(2) == null ? "" : export.group(2).strip());
+            exports.put(
+                    export.group(1),
+                    export.group(2) == null ? "" : export.group(2).strip());
         }
         return exports;
     }
@@ -186,8 +189,8 @@ class ArchitectureTest {
     /** From the bottom up: each may call those before it. */
     @Test
     void theRoomsOfSysHaveAnOrder() {
-        List<String> rooms = List.of(
-                "io.millrace.sys.call", "io.millrace.sys", "io.millrace.sys.posix", "io.millrace.sys.selector");
+        List<String> rooms =
+                List.of("io.millrace.sys.call", "io.millrace.sys", "io.millrace.sys.posix", "io.millrace.sys.selector");
         for (int i = 0; i < rooms.size(); i++) {
             noClasses()
                     .that(resideInAPackage(rooms.get(i)))
@@ -202,7 +205,8 @@ class ArchitectureTest {
     @Test
     void theReactorKnowsNeitherDescriptorsNorTransports() {
         noClasses()
-                .that(JavaClass.Predicates.resideInAnyPackage("io.millrace.engine.reactor", "io.millrace.engine.watchdog"))
+                .that(JavaClass.Predicates.resideInAnyPackage(
+                        "io.millrace.engine.reactor", "io.millrace.engine.watchdog"))
                 .should()
                 .dependOnClassesThat(JavaClass.Predicates.resideInAnyPackage(
                         "io.millrace.engine.descriptor", "io.millrace.engine.transport", "io.millrace.engine.pool"))
@@ -234,7 +238,8 @@ class ArchitectureTest {
         Map<String, Set<String>> names = new TreeMap<>();
         CLASSES.stream()
                 .filter(type -> type.isTopLevelClass() && !type.getSimpleName().endsWith("-info"))
-                .filter(type -> LIBRARY.stream().anyMatch(layer -> type.getPackageName().startsWith("io.millrace." + layer)))
+                .filter(type ->
+                        LIBRARY.stream().anyMatch(layer -> type.getPackageName().startsWith("io.millrace." + layer)))
                 .forEach(type -> names.computeIfAbsent(type.getSimpleName(), name -> new TreeSet<>())
                         .add(type.getPackageName()));
         names.values().removeIf(packages -> packages.size() == 1);

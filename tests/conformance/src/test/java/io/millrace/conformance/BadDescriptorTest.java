@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import io.millrace.sys.selector.KqueueShim;
 import io.millrace.net.Net;
 import io.millrace.net.Pipe;
 import io.millrace.poll.Events;
@@ -16,6 +15,7 @@ import io.millrace.poll.Poll;
 import io.millrace.poll.Trigger;
 import io.millrace.poll.internal.KernelHandle;
 import io.millrace.sys.Descriptor;
+import io.millrace.sys.selector.KqueueShim;
 import io.millrace.testkit.Bytes;
 import java.io.IOException;
 import java.io.UncheckedIOException;

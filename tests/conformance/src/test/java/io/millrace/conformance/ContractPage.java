@@ -223,10 +223,10 @@ final class ContractPage {
     private static List<ProvingTest> testsOf(Path root) throws IOException {
         List<ProvingTest> found = new ArrayList<>();
         // A module is a folder of the repository, or of one that has several under its roof.
-        try (Stream<Path> modules = Files.find(root, 2, (folder, attributes) -> Files.exists(folder.resolve("pom.xml")))) {
-            for (Path module : modules.filter(folder -> !folder.equals(root))
-                    .sorted()
-                    .toList()) {
+        try (Stream<Path> modules =
+                Files.find(root, 2, (folder, attributes) -> Files.exists(folder.resolve("pom.xml")))) {
+            for (Path module :
+                    modules.filter(folder -> !folder.equals(root)).sorted().toList()) {
                 for (String folder : List.of("src/test/java", "src/main/java")) {
                     if (Files.isDirectory(module.resolve(folder))) {
                         collect(root, module.resolve(folder), found);

@@ -2,7 +2,6 @@ package io.millrace.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.millrace.sys.selector.KqueueShim;
 import io.millrace.net.Net;
 import io.millrace.net.Pipe;
 import io.millrace.poll.internal.KernelHandle;
@@ -13,6 +12,7 @@ import io.millrace.sys.Selector;
 import io.millrace.sys.SelectorProvider;
 import io.millrace.sys.SystemHandle;
 import io.millrace.sys.selector.Backends;
+import io.millrace.sys.selector.KqueueShim;
 import io.millrace.testkit.Background;
 import io.millrace.testkit.Bytes;
 import java.io.IOException;
@@ -127,7 +127,9 @@ class SelectorSeamTest {
     @MethodSource("backends")
     @DisplayName("A key comes back as it was given, whatever its generation")
     void keysComeBack(String name) throws IOException {
-        for (long key : new long[] {KernelKey.of(1, 0), KernelKey.of(-1, 1), KernelKey.of(Integer.MIN_VALUE, 77), KernelKey.of(7, 100_000)}) {
+        for (long key : new long[] {
+            KernelKey.of(1, 0), KernelKey.of(-1, 1), KernelKey.of(Integer.MIN_VALUE, 77), KernelKey.of(7, 100_000)
+        }) {
             try (Selector selector = open(name);
                     Pipe pipe = pipeFor(selector)) {
                 Bytes.write(pipe.sink(), 1);

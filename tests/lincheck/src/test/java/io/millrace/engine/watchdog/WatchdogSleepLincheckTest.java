@@ -13,7 +13,8 @@ class WatchdogSleepLincheckTest {
 
     private static final class VigilRace extends Race implements Runnable {
         private final Heartbeat heartbeat = new Heartbeat();
-        private final WatchdogSleep watchdogSleep = new WatchdogSleep(new Heartbeat[] {new Heartbeat(), heartbeat}, this);
+        private final WatchdogSleep watchdogSleep =
+                new WatchdogSleep(new Heartbeat[] {new Heartbeat(), heartbeat}, this);
         private volatile boolean called;
         private boolean left;
 
