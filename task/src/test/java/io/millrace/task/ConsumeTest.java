@@ -21,7 +21,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Flow;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -129,6 +131,25 @@ class ConsumeTest {
                 .until(() -> set.poll(Waker.none()) instanceof Step.Pending);
         promise.complete(1);
         assertThat(set.nextAsync().get()).contains(Step.item(1));
+    }
+
+    @Test
+    @DisplayName("uni-4: whoever completes the future, it is complete once, and the next consumer is let in")
+    void completedBySomebodyElse() throws Exception {
+        List<Function<CompletableFuture<Optional<Outcome<Integer>>>, Boolean>> ways = List.of(
+                future -> future.cancel(true),
+                future -> future.complete(Optional.empty()),
+                future -> future.completeExceptionally(new TimeoutException("as by orTimeout")));
+        for (Function<CompletableFuture<Optional<Outcome<Integer>>>, Boolean> way : ways) {
+            CompletableFuture<Optional<Outcome<Integer>>> future = set.nextAsync(Runnable::run);
+            assertThat(way.apply(future)).isTrue();
+            assertThat(ways).noneMatch(again -> again.apply(future));
+            assertThat(set.poll(Waker.none())).isEqualTo(Step.pending());
+        }
+        CompletableFuture<Optional<Outcome<Integer>>> last = set.nextAsync(Runnable::run);
+        promise.complete(1);
+        assertThat(ways).noneMatch(way -> way.apply(last));
+        assertThat(last.get()).contains(Step.item(1));
     }
 
     @Test

@@ -7,7 +7,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -194,5 +197,52 @@ class PoliciesTest {
         assertThatThrownBy(all::orThrow)
                 .satisfies(thrown -> assertThat(thrown.getSuppressed()).hasSize(2));
         assertThatThrownBy(() -> Step.failed(new RuntimeException()).orThrow()).isInstanceOf(CompletionException.class);
+    }
+
+    @Test
+    @DisplayName("mr-8, uni-3: a timeout holds for stages and calls as for others; their keys remove them")
+    void timeoutsOfEveryKind() throws Exception {
+        ManualDelays time = new ManualDelays();
+        try (FuturesUnordered<Integer> set = FuturesUnordered.<Integer>builder()
+                .timeout(Duration.ofSeconds(5))
+                .alarms(time)
+                .build()) {
+            CompletableFuture<Integer> stage = new CompletableFuture<>();
+            long stageKey = set.add(stage);
+            CountDownLatch never = new CountDownLatch(1);
+            CountDownLatch begun = new CountDownLatch(1);
+            Callable<Integer> stuck = () -> {
+                begun.countDown();
+                never.await();
+                return 1;
+            };
+            long callKey = set.add(stuck);
+            assertThat(begun.await(30, TimeUnit.SECONDS))
+                    .as("it begins before anybody polls")
+                    .isTrue();
+            Callable<Integer> quick = () -> 2;
+            set.add(quick);
+            assertThat(set.next()).isEqualTo(new Item<>(2));
+            assertThat(time.set()).as("alarms of the two that wait").isEqualTo(2);
+            assertThat(set.remove(stageKey)).isTrue();
+            assertThat(stage).isCancelled();
+            assertThat(set.remove(callKey)).isTrue();
+            assertThat(set.isEmpty()).isTrue();
+            assertThat(time.set()).isZero();
+        }
+    }
+
+    @Test
+    @DisplayName("mr-8: a child that its iterator hands out while the set is being closed is cancelled")
+    void closedWhileItIsFed() {
+        Promise<Integer> late = new Promise<>();
+        List<FuturesUnordered<Integer>> sets = new ArrayList<>();
+        sets.add(FuturesUnordered.<Integer>atMost(3).from(List.of(1), input -> {
+            sets.getFirst().close();
+            return late;
+        }));
+        assertThat(sets.getFirst().poll(parent)).isEqualTo(Step.ended());
+        assertThat(late.cancels).hasValue(1);
+        assertThat(late.polls).hasValue(0);
     }
 }

@@ -54,6 +54,9 @@ class CommandsTest {
 
     @AfterEach
     void close() {
+        assertThat(keys.lock.isLocked())
+                .as("whatever happened, the lock is free")
+                .isFalse();
         reactors.close();
     }
 
@@ -229,6 +232,8 @@ class CommandsTest {
                 "MSET k", "-ERR wrong number of arguments for 'mset' command",
                 "MSET k 1 l", "-ERR wrong number of arguments for 'mset' command",
                 "SET k v NX XX", "-ERR syntax error",
+                "SET k v NX", "$-1",
+                "SET none v XX", "$-1",
                 "LPUSH l 1", ":1",
                 "MGET k l", "*2|$1|1|$-1",
                 "SET l v", "+OK",
@@ -426,6 +431,7 @@ class CommandsTest {
     void errors() {
         String name = "x".repeat(128);
         assertThat(client.ask(name)).isEqualTo("-ERR unknown command '" + name + "'|");
+        dialogue("dbsize", ":0");
         assertThat(client.ask(name + "y")).isEqualTo("-ERR unknown command '" + name + "'|");
         client.tell("*1\r\n$4\r\na\r\nb\r\n");
         assertThat(client.replies()).isEqualTo("-ERR unknown command 'a  b'|");

@@ -57,7 +57,9 @@ class SlotBitmapTest {
         SlotBitmap larger = small.atLeast(65);
         assertThat(larger).isNotSameAs(small);
         assertThat(larger.atLeast(128)).isSameAs(larger);
-        assertThat(larger.atLeast(129)).isNotSameAs(larger);
+        SlotBitmap twice = larger.atLeast(129);
+        assertThat(twice).isNotSameAs(larger);
+        assertThat(twice.atLeast(256)).isSameAs(twice);
         larger.set(127);
         SlotBitmap huge = larger.atLeast(70_000);
         huge.set(69_999);

@@ -246,7 +246,10 @@ class TimerWheelModelTest {
             long work = wheel.work();
             int count = wheel.advance(start + now, budget);
             steps++;
-            assertThat(wheel.work() - work).as("%s: end-5", where).isLessThan(budget + step);
+            // What has fired was touched; else the bound would hold whatever was done.
+            assertThat(wheel.work() - work)
+                    .as("%s: end-5", where)
+                    .isBetween((long) count - due.size(), budget + step - 1L);
             List<Long> values = wheel.due();
             assertThat(values).as(where).hasSize(count);
             assertThat(values.subList(0, due.size()))

@@ -163,46 +163,66 @@ class ServerOnManagersTest {
         }
     }
 
+    /** Tells when it may send on; pauses after each byte. */
+    private static final class Pausing implements ConnectionHandler {
+        private final LinkedBlockingQueue<String> told = new LinkedBlockingQueue<>();
+        private final LinkedBlockingQueue<Connection> connected = new LinkedBlockingQueue<>();
+
+        @Override
+        public void onConnect(Connection connection) {
+            connected.add(connection);
+        }
+
+        @Override
+        public void onData(Connection connection, ByteBuffer data) {
+            connection.pauseReads();
+            told.add("data " + data.get());
+        }
+
+        @Override
+        public void onWritable(Connection connection) {
+            told.add("writable");
+        }
+    }
+
     @Test
-    @DisplayName("mill-8, mill-9: on a deliberately different one reads are paused and resumed, and onWritable comes")
-    void pausesAndWritesOnADifferentOne() throws Exception {
-        LinkedBlockingQueue<String> told = new LinkedBlockingQueue<>();
-        CompletableFuture<Connection> connected = new CompletableFuture<>();
+    @DisplayName("mill-8: on a deliberately different one reads are paused, and resumed with what is there already")
+    void pausesOnADifferentOne() throws Exception {
+        Pausing handler = new Pausing();
         try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system());
-                TcpServer server = TcpServer.builder()
-                        .manager(manager)
-                        .bufferSize(1)
-                        .waterMarks(0, 0, 1 << 20)
-                        .start(new ConnectionHandler() {
-                            @Override
-                            public void onConnect(Connection connection) {
-                                connected.complete(connection);
-                            }
-
-                            @Override
-                            public void onData(Connection connection, ByteBuffer data) {
-                                connection.pauseReads();
-                                told.add("data " + data.get());
-                            }
-
-                            @Override
-                            public void onWritable(Connection connection) {
-                                told.add("writable");
-                            }
-                        });
+                TcpServer server =
+                        TcpServer.builder().manager(manager).bufferSize(1).start(handler);
                 Socket socket = new Socket()) {
             socket.connect(server.address());
-            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            Connection connection = handler.connected.take();
             socket.getOutputStream().write(new byte[] {1, 2, 3});
             for (int i = 1; i <= 3; i++) {
-                assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo("data " + i);
+                assertThat(handler.told.poll(10, TimeUnit.SECONDS)).isEqualTo("data " + i);
                 assertThat(server.bytesReceived())
                         .as("one buffer, and then a pause")
                         .isEqualTo(i);
                 connection.resumeReads();
             }
-            assertThat(connection.send(ByteBuffer.allocate(10))).isEqualTo(SendResult.ABOVE_HIGH_WATER);
-            assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo("writable");
+        }
+    }
+
+    @Test
+    @DisplayName("mill-9: on a deliberately different one onWritable comes, though nothing else happens there")
+    void writableOnADifferentOne() throws Exception {
+        Pausing handler = new Pausing();
+        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system());
+                TcpServer server = TcpServer.builder()
+                        .manager(manager)
+                        .waterMarks(0, 0, 1 << 20)
+                        .start(handler)) {
+            for (int i = 0; i < 5; i++) {
+                try (Socket socket = new Socket()) {
+                    socket.connect(server.address());
+                    Connection connection = handler.connected.take();
+                    assertThat(connection.send(ByteBuffer.allocate(10))).isEqualTo(SendResult.ABOVE_HIGH_WATER);
+                    assertThat(handler.told.poll(10, TimeUnit.SECONDS)).isEqualTo("writable");
+                }
+            }
         }
     }
 
