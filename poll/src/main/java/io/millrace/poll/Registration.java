@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
  * final class Door implements Source {
  *   private final Registration registration = new Registration();
  *
- *   @Override
  *   public SourceHandle handle() {
  *     return registration.handle();
  *   }
