@@ -222,13 +222,15 @@ final class ContractPage {
     /** Everything with a display name, in the tests of all modules and in the suites of the testkit; in the order of files. */
     private static List<ProvingTest> testsOf(Path root) throws IOException {
         List<ProvingTest> found = new ArrayList<>();
-        try (Stream<Path> modules = Files.list(root)) {
-            for (Path module : modules.filter(folder -> Files.exists(folder.resolve("pom.xml")))
-                    .sorted()
-                    .toList()) {
-                for (String folder : List.of("src/test/java", "src/main/java")) {
-                    if (Files.isDirectory(module.resolve(folder))) {
-                        collect(root, module.resolve(folder), found);
+        for (Path roof : List.of(root, root.resolve("tests"))) {
+            try (Stream<Path> modules = Files.list(roof)) {
+                for (Path module : modules.filter(folder -> Files.exists(folder.resolve("pom.xml")))
+                        .sorted()
+                        .toList()) {
+                    for (String folder : List.of("src/test/java", "src/main/java")) {
+                        if (Files.isDirectory(module.resolve(folder))) {
+                            collect(root, module.resolve(folder), found);
+                        }
                     }
                 }
             }
