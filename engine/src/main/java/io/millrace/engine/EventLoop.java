@@ -433,7 +433,7 @@ public final class EventLoop implements Executor, AutoCloseable {
     private synchronized void begin() {
         if (state != State.IDLE) {
             throw new IllegalStateException(
-                    "cannot run " + name + ": it " + (state == State.CLOSED ? "is closed" : "runs already"));
+                    "cannot run " + name + ": it " + (state == State.CLOSED ? "is closed" : "is already running"));
         }
         state = State.RUNNING;
     }

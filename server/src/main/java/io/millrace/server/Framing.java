@@ -115,7 +115,8 @@ public abstract sealed class Framing permits Framing.Fixed, Framing.Prefixed, Fr
      */
     public ConnectionHandler frames(ConnectionHandler handler) {
         if (Objects.requireNonNull(handler, "handler") instanceof FrameDecoder) {
-            throw new IllegalArgumentException("cannot find frames in frames: " + handler);
+            throw new IllegalArgumentException(
+                    "cannot wrap a handler that was returned by frames: a connection has one framing: " + handler);
         }
         return new FrameDecoder(this, handler);
     }

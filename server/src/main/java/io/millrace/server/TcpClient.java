@@ -180,7 +180,9 @@ public final class TcpClient implements AutoCloseable {
         @Override
         public void failed(@Nullable IOException cause) {
             made.completeExceptionally(
-                    cause == null ? new IOException("cannot connect: closed before it was there") : cause);
+                    cause == null
+                            ? new IOException("cannot connect: closed before the connection was established")
+                            : cause);
         }
 
         @Override

@@ -377,8 +377,8 @@ public final class TcpServer implements AutoCloseable {
     public void close() {
         ShutdownResult how = shutdown(Deadline.OF_CLOSE);
         if (!how.remaining().isEmpty() && result.isDone()) {
-            FailureLog.warn("closed " + this + ", of which something has not ended in time: "
-                    + String.join("; ", how.remaining()));
+            FailureLog.warn(
+                    "closed " + this + ", but this has not ended in time: " + String.join("; ", how.remaining()));
         }
     }
 
