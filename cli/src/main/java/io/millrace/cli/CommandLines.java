@@ -15,23 +15,22 @@ final class CommandLines {
 
     static CommandLine create() {
         CommandLine millrace = command(
-                "millrace", "One event engine for the JVM: servers to try it with, and what it finds on this machine.");
+                "millrace", "An event engine for the JVM: servers to try it with, and a report on this machine.");
         millrace.getCommandSpec()
                 .addOption(OptionSpec.builder("-V", "--version")
                         .versionHelp(true)
-                        .description("The version of Millrace and of the JVM.")
+                        .description("Prints the versions of Millrace and of the JVM.")
                         .build());
         millrace.addSubcommand("serve", serve());
         millrace.addSubcommand(
                 "doctor",
                 command(
                         "doctor",
-                        "Tells which backend is used here and why not a better one, and which limits of this machine to"
+                        "Prints which backend is used here, why not a better one, and which limits of this machine to"
                                 + " raise."));
         millrace.addSubcommand(
-                "bench",
-                command("bench", "Runs Millrace beside its peers and tells the ratios; see millrace bench --help."));
-        millrace.addSubcommand("version", command("version", "Tells the version of Millrace and of the JVM."));
+                "bench", command("bench", "Compares Millrace with its competitors; see millrace bench --help."));
+        millrace.addSubcommand("version", command("version", "Prints the versions of Millrace and of the JVM."));
         return millrace;
     }
 
@@ -51,12 +50,13 @@ final class CommandLines {
     }
 
     private static CommandLine serve() {
-        CommandLine serve = command("serve", "Runs a server until Ctrl-C or SIGTERM; then drains, and tells totals.");
+        CommandLine serve =
+                command("serve", "Runs a server until Ctrl-C or SIGTERM; then drains it and prints totals.");
         CommandSpec spec = serve.getCommandSpec();
         spec.usageMessage().customSynopsis("millrace serve [echo|chat|redis] [OPTIONS]");
         spec.usageMessage()
                 .footer(
-                        "%nExit status: 0 after a signal, 2 if it cannot start, 70 if it fails later, 130 at a second signal.");
+                        "%nExit status: 0 after a signal, 2 if it cannot start, 70 if it fails later, 130 on a second signal.");
         spec.addPositional(PositionalParamSpec.builder()
                 .index("0")
                 .arity("0..1")
@@ -64,31 +64,33 @@ final class CommandLines {
                 .type(String.class)
                 .defaultValue("echo")
                 .description(
-                        "echo: every byte back. chat: lines to everybody, after a name.",
+                        "echo: sends every byte back. chat: sends each line to everyone.",
                         "redis: a small in-memory RESP2 server; an example, not a database.",
-                        "echo if none is named.")
+                        "The default is echo.")
                 .build());
         spec.addOption(text("--host", "HOST", "127.0.0.1", "Address to listen on (127.0.0.1)."));
         spec.addOption(number("--port", "PORT", "Port to listen on, 0 for any (7007)."));
-        spec.addOption(number("--loops", "N", "How many loops, each with a thread (one for each core; redis: 1)."));
+        spec.addOption(number("--loops", "N", "Number of loops, each with a thread (one per core; redis: 1)."));
         spec.addOption(text("--backend", "NAME", null, "epoll, kqueue, poll or nio (the best that opens)."));
         spec.addOption(text(
                 "--dispatch",
                 "MODE",
                 "loop",
                 "Where handlers run: on the loop, on a pool, or on virtual threads (loop)."));
-        spec.addOption(number("--workers", "N", "Threads of the pool, with --dispatch pool (one for each core)."));
+        spec.addOption(number("--workers", "N", "Threads of the pool, with --dispatch pool (one per core)."));
         spec.addOption(number(
-                "--spin", "MICROS", "How long a loop looks for work before it sleeps; costs that much of a core (0)."));
+                "--spin",
+                "MICROS",
+                "How long a loop looks for work before it sleeps; keeps a core busy for that time (0)."));
         spec.addOption(
                 number("--buffer", "BYTES", "How much is read at once (262144 on the loop, else 8192; redis: 16384)."));
-        spec.addOption(number("--max-connections", "N", "More are turned away (no limit)."));
-        spec.addOption(number("--max-per-address", "N", "More from one address are turned away (no limit)."));
+        spec.addOption(number("--max-connections", "N", "Refuses further connections (no limit)."));
         spec.addOption(
-                number(
-                        "--idle",
-                        "SECONDS",
-                        "Closes connections that are silent for so long (0: never), or take so long for a line or command (60)."));
+                number("--max-per-address", "N", "Refuses further connections from the same address (no limit)."));
+        spec.addOption(number(
+                "--idle",
+                "SECONDS",
+                "Closes connections that are silent for this long (0: never); a line or command gets at most 60."));
         spec.addOption(number("--drain", "SECONDS", "How long connections may take to end when the server stops (5)."));
         return serve;
     }

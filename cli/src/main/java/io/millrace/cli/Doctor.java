@@ -54,7 +54,7 @@ final class Doctor {
                 soft >= FILES_WANTED
                         ? line
                         : line + ". For more: ulimit -n " + (16 * FILES_WANTED)
-                                + ", or LimitNOFILE= of its systemd unit");
+                                + ", or LimitNOFILE= in its systemd unit");
     }
 
     private static void backlog(String what, String value, String key, List<String> lines) {

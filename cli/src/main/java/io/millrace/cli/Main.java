@@ -102,9 +102,7 @@ public final class Main {
         }
         switch (chosen.getCommandName()) {
             case "serve" -> new Serve(Options.of(last)).run(out, err);
-            case "bench" ->
-                throw new UsageException(
-                        "cannot bench from here: it is a program of the working copy, ./millrace bench");
+            case "bench" -> throw new UsageException("cannot bench from here: run ./millrace bench in a working copy");
             case "doctor" -> out.println(Doctor.report());
             case "version" -> out.println(version());
             default -> chosen.usage(out);

@@ -53,7 +53,7 @@ record Options(
         Dispatch dispatch = dispatch(parsed.matchedOptionValue("--dispatch", "loop"));
         Integer workers = number(parsed, "--workers", 1, 1024);
         if (workers != null && dispatch != Dispatch.POOL) {
-            throw new UsageException("--workers is for --dispatch pool; without that there is no pool");
+            throw new UsageException("--workers needs --dispatch pool");
         }
         return new Options(
                 parsed.matchedPositionalValue(0, "echo"),

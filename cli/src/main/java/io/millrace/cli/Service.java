@@ -39,7 +39,7 @@ interface Service {
             case "echo" -> (on, context, messageLimit) -> (connection, data) -> connection.send(data);
             case "chat" -> new Chat();
             case "redis" -> new Redis();
-            default -> throw new UsageException("cannot serve " + name + "; there are echo, chat and redis");
+            default -> throw new UsageException("cannot serve " + name + "; choose echo, chat or redis");
         };
     }
 

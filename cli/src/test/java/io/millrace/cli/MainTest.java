@@ -39,18 +39,18 @@ class MainTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
         frobnicate            | cannot understand frobnicate; try millrace --help
-        bench                 | cannot bench from here: it is a program of the working copy, ./millrace bench
+        bench                 | cannot bench from here: run ./millrace bench in a working copy
         serve --frob          | cannot understand --frob; try millrace serve --help
         serve echo chat       | cannot understand chat; try millrace serve --help
-        serve gopher          | cannot serve gopher; there are echo, chat and redis
+        serve gopher          | cannot serve gopher; choose echo, chat or redis
         serve --port          | Missing required parameter for option '--port' (PORT); try millrace serve --help
         serve --port x        | Invalid value for option '--port': 'x' is not an int; try millrace serve --help
         serve --port 65536    | --port must be from 0 to 65535, not 65536
         serve --port -1       | --port must be from 0 to 65535, not -1
         serve --loops 0       | --loops must be from 1 to 1024, not 0
         serve --buffer 0      | --buffer must be from 1 to 16777216, not 0
-        serve --workers 4     | --workers is for --dispatch pool; without that there is no pool
-        serve --workers 4 --dispatch virtual | --workers is for --dispatch pool; without that there is no pool
+        serve --workers 4     | --workers needs --dispatch pool
+        serve --workers 4 --dispatch virtual | --workers needs --dispatch pool
         serve --dispatch here | --dispatch must be loop, pool or virtual, not here
         serve --host no.such.host.invalid | cannot resolve the host no.such.host.invalid
         """)

@@ -35,26 +35,32 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sources with handlers, run by a thread of yours: Mill-IO's event loop.
+ * Calls handlers when sources are ready, on a loop that one of your threads runs: Mill-IO's event loop.
  *
  * {@snippet :
  * try (EventLoop loop = EventLoop.open()) {
- *   loop.register(listener, 1, Interest.READABLE, (l, token, ready) -> accept());
+ *   loop.register(listener, 1, Interest.READABLE, (source, token, ready) -> acceptAll());
  *   loop.run(); // until stop()
  * }
  * }
  *
- * <p><b>What it guarantees.</b> A source's handler is called by one thread at a time, and in the order in which the source became ready; {@link Dispatch} says by
- * which thread. What becomes ready while it runs is told to it afterwards. A handler that throws harms nobody else.
+ * <p>Sources are registered for edges unless you say otherwise: a handler must read, write or accept until would-block.
  *
- * <p><b>Threads.</b> {@link #run} or {@link #runOnce} by one thread at a time; everything else by any, handlers included. With {@link Dispatch#LOOP} and
- * several workers, {@link #run} starts the threads of the others. As an {@link Executor} it runs tasks on the loop, in order. An interrupt ends neither: it is {@link #stop} that does. One that finds
- * the thread which called {@link #run}, or is left there by a handler, stays with it, for its owner; on threads of the loop's own it is cleared.
+ * <p><b>What it guarantees.</b> The handler of a source is called by one thread at a time, in the order in which the
+ * source became ready; {@link Dispatch} decides on which thread. If the source becomes ready again while its handler
+ * runs, the handler is called again afterwards. A handler that throws does not affect anything else. {@link Priority}
+ * describes the order of handlers, alarms and tasks.
  *
- * <p><b>Order.</b> In one loop, of sources, alarms and tasks: see {@link Priority}.
+ * <p><b>Threads.</b> One thread at a time may call {@link #run} or {@link #runOnce}. Any thread may call everything
+ * else, including handlers. With {@link Dispatch#LOOP} and several workers, {@link #run} starts a thread for each
+ * further worker. As an {@link Executor}, the loop runs tasks in order.
+ *
+ * <p><b>Interrupts</b> do not end the loop; {@link #stop} does. On the thread that called {@link #run}, the interrupt
+ * status is kept for its owner, whether it was set from outside or by a handler. On the loop's own threads it is
+ * cleared.
  *
  * <h2>Portability</h2>
- * As {@link io.millrace.poll.Poll}.
+ * The same as {@link io.millrace.poll.Poll}.
  */
 public final class EventLoop implements Executor, AutoCloseable {
     private final String name;
@@ -137,9 +143,9 @@ public final class EventLoop implements Executor, AutoCloseable {
     }
 
     /**
-     * For other settings than the defaults.
+     * Returns a builder, for settings other than the defaults.
      *
-     * @return a builder
+     * @return a builder with the defaults
      */
     public static Builder builder() {
         return new Builder();
@@ -148,13 +154,14 @@ public final class EventLoop implements Executor, AutoCloseable {
     // ---- Sources ----
 
     /**
-     * Registers a source for edges, with normal priority.
+     * Registers a source for edges, with normal priority: the handler must read, write or accept until would-block.
      *
      * @param source what to wait for
-     * @param token names it in this loop
-     * @param interest what to hear of
-     * @param handler called when it is ready
-     * @throws IllegalStateException if the token is taken, or the source is registered already, or the loop is closed; nothing is changed
+     * @param token identifies the source in this loop
+     * @param interest the kinds of readiness to report
+     * @param handler called when the source is ready
+     * @throws IllegalStateException if the token is taken, the source is already registered, or the loop is closed;
+     *     nothing is changed
      * @throws IllegalArgumentException if this backend cannot watch the source
      */
     public void register(Source source, long token, Interest interest, EventHandler handler) {
@@ -196,11 +203,11 @@ public final class EventLoop implements Executor, AutoCloseable {
     }
 
     /**
-     * Changes what a source is waited for. If it is ready for that, its handler is called.
+     * Changes the interest and trigger of a source. If it is ready for the new interest, its handler is called.
      *
-     * @param token of the source
-     * @param interest from now on
-     * @param trigger from now on
+     * @param token the token of the source
+     * @param interest the new interest
+     * @param trigger the new trigger
      * @throws IllegalStateException if no source has this token; nothing is changed
      */
     public void reregister(long token, Interest interest, Trigger trigger) {
@@ -212,9 +219,10 @@ public final class EventLoop implements Executor, AutoCloseable {
     }
 
     /**
-     * Ends a registration; the source stays open. No call of its handler begins after this, except one that another thread is about to make.
+     * Ends a registration; the source stays open. No call of its handler starts after this, except one that another
+     * thread is just about to make.
      *
-     * @param token of the source
+     * @param token the token of the source
      * @throws IllegalStateException if no source has this token
      */
     public void deregister(long token) {
@@ -254,7 +262,7 @@ public final class EventLoop implements Executor, AutoCloseable {
     }
 
     /**
-     * Whether the calling thread is the loop's: then it may use what belongs to the loop without a lock.
+     * Returns whether the calling thread is the loop's thread, which may use what belongs to the loop without a lock.
      *
      * @return true in tasks and alarms, and with {@link Dispatch#LOOP} in handlers
      */
@@ -263,9 +271,10 @@ public final class EventLoop implements Executor, AutoCloseable {
     }
 
     /**
-     * Runs a task on the loop, in one of its next turns. A loop that does not run keeps it until it does.
+     * Runs a task of normal priority on the loop, in one of its next turns. If the loop is not running, the task waits
+     * until it does.
      *
-     * @param task of normal priority
+     * @param task what to run
      * @throws RejectedExecutionException if the loop is closed
      */
     @Override
@@ -295,12 +304,12 @@ public final class EventLoop implements Executor, AutoCloseable {
     }
 
     /**
-     * Calls back after some time, on the loop.
+     * Calls back on the loop after a delay.
      *
      * @param delay from now
-     * @param callback gets true, or false if it is cancelled or the loop is closed first
-     * @param priority its class
-     * @return to cancel it
+     * @param callback called with true; or with false if it is cancelled or the loop is closed first
+     * @param priority its priority
+     * @return a key to cancel it
      * @throws RejectedExecutionException if the loop is closed
      */
     public AlarmKey schedule(Duration delay, AlarmCallback callback, Priority priority) {
@@ -333,10 +342,11 @@ public final class EventLoop implements Executor, AutoCloseable {
     }
 
     /**
-     * A future that the loop completes after some time. Cancelling it cancels the alarm; closing the loop cancels it.
+     * Returns a future that the loop completes after a delay. Cancelling the future cancels the alarm; closing the loop
+     * cancels the future.
      *
      * @param delay from now
-     * @return completes on the loop
+     * @return a future
      * @throws RejectedExecutionException if the loop is closed
      */
     public CompletableFuture<@Nullable Void> after(Duration delay) {
@@ -360,9 +370,9 @@ public final class EventLoop implements Executor, AutoCloseable {
     }
 
     /**
-     * A pool for what takes long: made at the first call, closed with the loop.
+     * Returns a pool for work that takes long. It is created by the first call and closed with the loop.
      *
-     * @return the loop's own pool
+     * @return the loop's pool
      */
     public synchronized ComputePool compute() {
         if (state == State.CLOSED) {
@@ -382,9 +392,10 @@ public final class EventLoop implements Executor, AutoCloseable {
     // ---- Running ----
 
     /**
-     * Runs until {@link #stop} or {@link #close}. If stop was called before, it returns at once. It can be run again afterwards.
+     * Runs the loop until {@link #stop} or {@link #close}. If {@code stop} was called before, it returns at once. The
+     * loop can be run again afterwards.
      *
-     * @throws IllegalStateException if it runs already, or is closed
+     * @throws IllegalStateException if it is already running, or closed
      */
     public void run() {
         begin();
@@ -436,11 +447,11 @@ public final class EventLoop implements Executor, AutoCloseable {
     }
 
     /**
-     * One turn, so that a thread of yours can drive the loop.
+     * Performs one turn, for a thread that drives the loop itself.
      *
-     * @param timeout how long to wait at most if there is nothing to do
-     * @return how many handlers, alarms and tasks were run
-     * @throws IllegalStateException if it runs already or is closed, or has several loops
+     * @param timeout the longest time to wait if there is nothing to do
+     * @return how many items ran
+     * @throws IllegalStateException if the loop is already running or closed, or has several reactors
      */
     public int runOnce(Duration timeout) {
         if (reactors.size() > 1) {
@@ -458,7 +469,7 @@ public final class EventLoop implements Executor, AutoCloseable {
     private synchronized void begin() {
         if (state != State.IDLE) {
             throw new IllegalStateException(
-                    "cannot run " + name + ": it " + (state == State.CLOSED ? "is closed" : "runs already"));
+                    "cannot run " + name + ": it " + (state == State.CLOSED ? "is closed" : "is already running"));
         }
         state = State.RUNNING;
     }
@@ -476,7 +487,10 @@ public final class EventLoop implements Executor, AutoCloseable {
         }
     }
 
-    /** Makes {@link #run} return after the turn it is in; one that has not begun returns at once. From any thread. */
+    /**
+     * Makes {@link #run} return after its current turn. If {@code run} has not started yet, it returns at once. Any
+     * thread may call this.
+     */
     public synchronized void stop() {
         reactors.forEach(Reactor::stop);
     }
@@ -486,12 +500,15 @@ public final class EventLoop implements Executor, AutoCloseable {
     }
 
     /**
-     * Ends the loop: handlers that were called return, tasks that are queued run, alarms that are pending get false, sources are deregistered and stay open, and then the pools end. Waits for that
-     * until the deadline, and a quarter of a second more; what does not return by then ends when it does. In a handler, task or alarm of this loop and in a task of its pool it returns at once, and the
-     * rest happens in the background. An interrupt does not cut it short, and is kept for the caller. Any number of times: each call returns by its own deadline.
+     * Ends the loop: handlers that are running return, queued tasks run, pending alarms get false, sources are
+     * deregistered but stay open, and then the pools end. Waits for this until the deadline plus at most a quarter of a
+     * second; whatever does not return by then ends when it does. Called from a handler, task or alarm of this loop or
+     * from a task of its pool, it returns at once, and the rest happens in the background. An interrupt does not cut
+     * the wait short; the interrupt status is restored for the caller. It may be called any number of times; each call
+     * returns by its own deadline.
      *
      * @param atMost how long to wait for handlers and pools
-     * @return empty if it has ended in time; else what has not, for a person to read
+     * @return empty if it has ended in time; otherwise a human-readable list of what has not
      */
     public List<String> shutdown(Duration atMost) {
         Deadline mine = Deadline.after(clock, atMost);
@@ -530,7 +547,7 @@ public final class EventLoop implements Executor, AutoCloseable {
         return List.copyOf(left);
     }
 
-    /** As {@link #shutdown} with ten seconds; what has not ended by then is logged. Idempotent. */
+    /** The same as {@link #shutdown} with ten seconds; whatever has not ended by then is logged. Idempotent. */
     @Override
     public void close() {
         List<String> remains = shutdown(Deadline.OF_CLOSE);
@@ -603,27 +620,28 @@ public final class EventLoop implements Executor, AutoCloseable {
     // ---- Looking at it ----
 
     /**
-     * What it counts.
+     * Returns counters, gauges and histograms of the loop.
      *
-     * @return a view that reads anew at each call
+     * @return a view that reads the current values at each call
      */
     public Metrics metrics() {
         return new MetricsView(reactors.toArray(Reactor[]::new));
     }
 
     /**
-     * The backend that was chosen, and why.
+     * Returns which backend was chosen, and why.
      *
-     * @return the report of its poll
+     * @return the report made when the loop was opened
      */
     public BackendReport report() {
         return reactors.getFirst().poll.report();
     }
 
     /**
-     * What each loop is doing, what waits, which alarms come next, what is registered, and what keeps it from ending. Takes no lock that a loop could hold.
+     * Describes what the loop is doing, what is waiting, which alarms are next, which sources are registered, and what
+     * would keep it from ending. Takes no lock that the loop could hold, so it works even while the loop is blocked.
      *
-     * @return several lines
+     * @return several lines of text
      */
     public String dump() {
         StringBuilder text = new StringBuilder(toString()).append('\n');
@@ -679,7 +697,7 @@ public final class EventLoop implements Executor, AutoCloseable {
         }
 
         /**
-         * Who calls the handlers.
+         * Sets where handlers are called.
          *
          * @param mode {@link Dispatch#POOL} by default
          * @return this
@@ -723,7 +741,7 @@ public final class EventLoop implements Executor, AutoCloseable {
         }
 
         /**
-         * Asks for one backend and no other.
+         * Requires a particular backend.
          *
          * @param backend as in {@link io.millrace.poll.Poll.Builder#backend}
          * @return this
@@ -767,11 +785,12 @@ public final class EventLoop implements Executor, AutoCloseable {
         }
 
         /**
-         * When the watchdog reports an item that holds its thread, and to whom. The callback hears of each such item, once, on the watchdog's thread. By default they are logged to {@code
-         * io.millrace.watchdog}: the first at each place with its stack, how often it happened again at most once a minute.
+         * Sets when the watchdog reports an item that holds its thread, and to whom. The consumer is called once for
+         * each such item, on the watchdog's thread. By default reports are logged to {@code io.millrace.watchdog}: the
+         * first one at each place with its stack, and repetitions at most once a minute with a count.
          *
          * @param limit 100 ms by default
-         * @param onBlocked gets each
+         * @param onBlocked called with each report
          * @return this
          */
         public Builder watchdog(Duration limit, Consumer<BlockedLoop> onBlocked) {
@@ -780,7 +799,7 @@ public final class EventLoop implements Executor, AutoCloseable {
         }
 
         /**
-         * No watchdog, and no thread for it.
+         * Turns the watchdog and its thread off.
          *
          * @return this
          */

@@ -13,28 +13,30 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * Runs tasks and alarms on threads of its own: the part of gRPC's EventManager that knows nothing of descriptors.
+ * Runs tasks and alarms on its own threads: the part of gRPC's EventManager that does not involve descriptors.
  *
- * <p>{@link Reactors} is the one that Millrace brings. You may write another, e.g. over the event loop that your program has already, and give
- * it to {@link GlobalEventManager#register}: all that Millrace does then runs there. {@code EventManagerContract} in {@code millrace-testkit} is the
- * test suite that it must pass. {@link ReadinessEventManager} and {@link CompletionEventManager} add descriptors.
+ * <p>{@link Reactors} is Millrace's implementation. You can write your own, for example on the event loop that your
+ * program already has, and pass it to {@link GlobalEventManager#register}; everything in Millrace then runs there. It
+ * must pass the test suite {@code EventManagerContract} in {@code millrace-testkit}. {@link ReadinessEventManager} and
+ * {@link CompletionEventManager} add descriptors.
  *
- * <p><b>What it guarantees.</b> A task runs once, or is cancelled and never runs. An alarm's callback runs once: with true not before its
- * deadline, or with false. Both run on a thread of the manager, never inside the call that handed them over, except a cancelled alarm's, which runs
- * inside {@link #cancel}. A callback that throws is reported, and everything else goes on.
+ * <p><b>What it guarantees.</b> A task runs once, or is cancelled and never runs. The callback of an alarm runs once:
+ * with true, at its deadline or later, or with false if the alarm was cancelled or the manager ended. Both run on a
+ * thread of the manager, never inside the call that submitted them. The one exception is a cancelled alarm, whose
+ * callback runs inside {@link #cancel}. If a callback throws, that is reported, and everything else goes on.
  *
- * <p><b>Threads.</b> Any thread may call anything, callbacks too. No lock is held while a callback runs. Callbacks must not block:
- * others wait behind them.
+ * <p><b>Threads.</b> Any thread may call any method, including from callbacks. No lock is held while a callback runs.
+ * Callbacks must not block, because others wait behind them.
  *
- * <p><b>Ending.</b> {@link #shutdown} begins it. While somebody holds a reference ({@link #shutdownRef}) everything is still accepted.
- * When the last is gone, tasks that are queued run, alarms that are pending get false, and from then on calls are refused with a {@link
- * RejectedExecutionException}.
+ * <p><b>Ending.</b> {@link #shutdown} starts the end. As long as somebody holds a reference ({@link #shutdownRef}),
+ * everything is still accepted. When the last reference is gone, queued tasks run, pending alarms get false, and from
+ * then on all calls throw a {@link RejectedExecutionException}.
  */
 public interface EventManager extends Executor, AutoCloseable {
     /**
-     * The clock of its deadlines.
+     * Returns the clock by which deadlines are measured.
      *
-     * @return the same one on every call
+     * @return always the same one
      */
     Clock clock();
 
@@ -50,23 +52,24 @@ public interface EventManager extends Executor, AutoCloseable {
     // ---- Alarms ----
 
     /**
-     * Runs a callback at a time. A time that has passed means the next turn, never this call.
+     * Runs a callback at a given time. If that time has passed, the callback runs in the next turn, never inside this
+     * call.
      *
-     * @param deadlineNanos nanoseconds of {@link #clock}
-     * @param callback gets true not before that time
-     * @param priority its class among what is due at once
-     * @return to cancel it
+     * @param deadlineNanos the time in nanoseconds of {@link #clock}
+     * @param callback called with true at that time or later
+     * @param priority its priority among everything that is due
+     * @return a key to cancel it
      * @throws RejectedExecutionException if the manager has ended
      */
     AlarmKey schedule(long deadlineNanos, AlarmCallback callback, Priority priority);
 
     /**
-     * Runs a callback after some time.
+     * Runs a callback after a delay.
      *
      * @param delay from now; zero or less means the next turn
-     * @param callback gets true not before that time
-     * @param priority its class among what is due at once
-     * @return to cancel it
+     * @param callback called with true after that time
+     * @param priority its priority among everything that is due
+     * @return a key to cancel it
      * @throws RejectedExecutionException if the manager has ended
      */
     default AlarmKey schedule(Duration delay, AlarmCallback callback, Priority priority) {
@@ -74,11 +77,11 @@ public interface EventManager extends Executor, AutoCloseable {
     }
 
     /**
-     * Runs a callback after some time, with normal priority.
+     * Runs a callback after a delay, with normal priority.
      *
      * @param delay from now; zero or less means the next turn
-     * @param callback gets true not before that time
-     * @return to cancel it
+     * @param callback called with true after that time
+     * @return a key to cancel it
      * @throws RejectedExecutionException if the manager has ended
      */
     default AlarmKey schedule(Duration delay, AlarmCallback callback) {
@@ -86,12 +89,13 @@ public interface EventManager extends Executor, AutoCloseable {
     }
 
     /**
-     * Runs a callback at a time of day. The time is converted now: what happens to the wall clock later changes nothing.
+     * Runs a callback at a time of day. The time is converted to a deadline now; later changes of the wall clock have
+     * no effect.
      *
-     * @param time by {@link #wallClock}
-     * @param callback gets true not before that time
-     * @param priority its class among what is due at once
-     * @return to cancel it
+     * @param time a time of {@link #wallClock}
+     * @param callback called with true at that time or later
+     * @param priority its priority among everything that is due
+     * @return a key to cancel it
      * @throws RejectedExecutionException if the manager has ended
      */
     default AlarmKey schedule(Instant time, AlarmCallback callback, Priority priority) {
@@ -99,14 +103,16 @@ public interface EventManager extends Executor, AutoCloseable {
     }
 
     /**
-     * Runs a callback again and again, at a fixed rate. Times that a slow callback or a stalled thread has missed are left out, not made up
-     * for. One time that throws is reported, and the next comes all the same. The callback gets true each time, and false once at the end: when it is cancelled while it does not run, or the manager ends.
+     * Runs a callback repeatedly, at a fixed rate. Times that were missed because a callback was slow or the thread was
+     * held up are skipped, not made up for. If the callback throws, that is reported, and the next time comes
+     * nevertheless. The callback gets true each time, and false once at the end, when it is cancelled while it is not
+     * running or when the manager ends.
      *
-     * @param first from now to the first time
-     * @param period from one time to the next, positive
-     * @param callback gets true each time
-     * @param priority its class among what is due at once
-     * @return to cancel it; then it does not run again
+     * @param first the delay from now to the first time
+     * @param period the time between two calls, positive
+     * @param callback called with true each time
+     * @param priority its priority among everything that is due
+     * @return a key to cancel it
      * @throws IllegalArgumentException if the period is not positive
      * @throws RejectedExecutionException if the manager has ended
      */
@@ -118,8 +124,8 @@ public interface EventManager extends Executor, AutoCloseable {
      * Runs a task as soon as its turn comes.
      *
      * @param task what to run
-     * @param priority its class
-     * @return to cancel it
+     * @param priority its priority
+     * @return a key to cancel it
      * @throws RejectedExecutionException if the manager has ended
      */
     TaskKey run(Runnable task, Priority priority);
@@ -136,16 +142,17 @@ public interface EventManager extends Executor, AutoCloseable {
     }
 
     /**
-     * Runs several tasks, handed over together: with one wake-up, and those of a class in the order of the list.
+     * Runs several tasks that are submitted together: with a single wake-up, and with tasks of the same priority in the
+     * order of the list.
      *
      * @param tasks each with its own priority
-     * @return a key for each, in the order of the list
-     * @throws RejectedExecutionException if the manager has ended; then none runs
+     * @return a key for each, in the same order
+     * @throws RejectedExecutionException if the manager has ended; then none of them runs
      */
     List<TaskKey> runAll(List<Task> tasks);
 
     /**
-     * The fast way in: runs a task of normal priority that cannot be cancelled.
+     * Runs a task of normal priority that cannot be cancelled. This is the fastest way to submit a task.
      *
      * @param task what to run
      * @throws RejectedExecutionException if the manager has ended
@@ -156,44 +163,46 @@ public interface EventManager extends Executor, AutoCloseable {
     // ---- Cancelling ----
 
     /**
-     * Cancels a task or an alarm if it has not begun. An alarm's callback then runs with false, here and now, on the calling thread.
-     * After this returned CANCELLED or DONE, no callback of that key begins. What that callback throws is reported as from any other, and not thrown here. Called
-     * from inside the callback it finds it RUNNING.
+     * Cancels a task or an alarm that has not started. The callback of a cancelled alarm then runs with false, on the
+     * calling thread, before this returns. After this has returned CANCELLED or DONE, no callback of that key starts.
+     * If the callback throws, that is reported like any other failure and not thrown here. Called from inside its own
+     * callback, it returns RUNNING.
      *
-     * @param key of this manager
+     * @param key a key of this manager
      * @return what became of it
-     * @throws IllegalArgumentException if the key is another manager's
+     * @throws IllegalArgumentException if the key belongs to another manager
      */
     CancelResult cancel(Key key);
 
     /**
-     * Like {@link #cancel}, but if it is running, waits until it has ended. Called from inside that very callback it does not wait, and returns
-     * {@link CancelResult#RUNNING}. Two callbacks that wait for each other wait for ever: prefer {@link #cancel} in callbacks.
+     * Like {@link #cancel}, but if the callback is running, waits until it has returned. Called from inside that same
+     * callback, it does not wait and returns {@link CancelResult#RUNNING}. Two callbacks that wait for each other wait
+     * for ever, so prefer {@link #cancel} in callbacks.
      *
-     * @param key of this manager
-     * @return CANCELLED, DONE, or RUNNING from inside
+     * @param key a key of this manager
+     * @return CANCELLED or DONE, or RUNNING from inside the callback
      * @throws InterruptedException if interrupted while waiting; nothing is changed then
-     * @throws IllegalArgumentException if the key is another manager's
+     * @throws IllegalArgumentException if the key belongs to another manager
      */
     CancelResult cancelAndWait(Key key) throws InterruptedException;
 
     // ---- Ending ----
 
     /**
-     * Keeps the manager from ending until {@link #shutdownUnref}.
+     * Keeps the manager from ending until {@link #shutdownUnref} is called.
      *
-     * @throws IllegalStateException if it has ended already
+     * @throws IllegalStateException if it has already ended
      */
     void shutdownRef();
 
     /**
-     * Takes back one {@link #shutdownRef}. If it was the last and {@link #shutdown} was called, the manager ends.
+     * Releases one {@link #shutdownRef}. If it was the last one and {@link #shutdown} was called, the manager ends.
      *
-     * @throws IllegalStateException if there is no reference left to take back; nothing is changed
+     * @throws IllegalStateException if there is no reference to release; nothing is changed
      */
     void shutdownUnref();
 
-    /** Begins the end; does not wait for it. Idempotent, from any thread. */
+    /** Starts to end the manager, without waiting. Idempotent; any thread may call it. */
     void shutdown();
 
     /**
@@ -220,8 +229,9 @@ public interface EventManager extends Executor, AutoCloseable {
     boolean awaitTermination(Duration atMost) throws InterruptedException;
 
     /**
-     * Shuts down and waits for the end, which references and running callbacks defer, for ten seconds at most; what has not ended by then is logged. Called from a callback of this manager it does not
-     * wait. An interrupt does not cut it short: it is kept for the caller. Idempotent.
+     * Shuts down and waits for the end for at most ten seconds; references that are held and callbacks that are running
+     * delay it. Whatever has not ended by then is logged. Called from a callback of this manager, it does not wait. An
+     * interrupt does not cut the wait short; the interrupt status is restored for the caller. Idempotent.
      */
     @Override
     default void close() {

@@ -3,25 +3,26 @@ package io.millrace.engine;
 /**
  * How urgent work is: one scale for I/O, alarms and tasks.
  *
- * <p>In a reactor's turn the higher classes run first, and within a class the order is that of arrival. Work that is queued during a turn
- * waits for the next. Each class runs at least one item and at most its budget in a turn; so what is LOW waits, and never starves.
+ * <p>In each turn of a reactor, work of higher priority runs first; work of the same priority runs in the order of
+ * arrival. Work that is queued during a turn waits for the next one. In each turn, every priority runs at most its
+ * budget, and at least one item if it has any; so LOW work waits, but never starves.
  */
 public enum Priority {
-    /** When nothing else is to be done. */
+    /** Work for when nothing else needs to run. */
     LOW(0),
-    /** Where nothing else is said; gRPC's MED. */
+    /** The default; gRPC's MED. */
     NORMAL(1),
-    /** Before what is normal. */
+    /** Runs before normal work. */
     HIGH(2),
     /** Mill-IO's Critical. */
     IMMEDIATE(3),
-    /** The engine's own, and for what keeps the engine alive. */
+    /** The engine's own work, and whatever keeps the engine alive. */
     SYSTEM(4);
 
-    /** The lowest. */
+    /** The lowest priority. */
     public static final Priority MIN = LOW;
 
-    /** The highest. */
+    /** The highest priority. */
     public static final Priority MAX = SYSTEM;
 
     private final int level;
@@ -31,9 +32,9 @@ public enum Priority {
     }
 
     /**
-     * Its number on the scale.
+     * Returns the number of this priority on the scale.
      *
-     * @return 0 for {@link #LOW} to 4 for {@link #SYSTEM}
+     * @return from 0 for {@link #LOW} to 4 for {@link #SYSTEM}
      */
     public int level() {
         return level;

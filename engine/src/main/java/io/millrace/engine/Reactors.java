@@ -41,32 +41,42 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@link EventManager} that Millrace brings: N reactors, each one thread with a poll, a run queue by priority and alarms.
+ * Millrace's {@link EventManager}: N reactors, each of which is one thread with a poll, a run queue by priority, and
+ * alarms.
  *
  * {@snippet :
- * try (Reactors manager = Reactors.open()) {
- *   manager.schedule(Duration.ofSeconds(1), fired -> System.out.println("a second later"));
- *   manager.execute(() -> System.out.println("soon"));
+ * Reactors manager = Reactors.open();
+ * manager.execute(() -> System.out.println("soon"));
+ * manager.schedule(Duration.ofSeconds(1), fired -> System.out.println(fired ? "a second later" : "closed first"));
+ * // ... and when the program ends:
+ * manager.close();
  * }
- * }
  *
- * <p><b>Who runs what.</b> A source stays with the reactor that it was assigned to, in turn, when it was registered; so its callbacks come in order and
- * need no lock. A task or an alarm handed over by a callback stays with that callback's reactor; one from elsewhere goes to the
- * reactors in turn, all tasks of one {@link #runAll} to the same.
+ * <p><b>Which reactor runs what.</b> A source is assigned to a reactor in rotation when it is registered, and stays
+ * there; so its callbacks are in order and need no lock. A task or an alarm that a callback submits stays on the
+ * reactor of that callback. If it comes from another thread, it goes to the reactors in rotation; all tasks of one
+ * {@link #runAll} go to the same reactor.
  *
- * <p><b>Order.</b> In one reactor: see {@link Priority}. Between reactors there is none.
+ * <p><b>Order.</b> {@link Priority} describes the order within a reactor. There is none between reactors.
  *
- * <p><b>Ending.</b> With the manager ends all that it carries: connections and their servers' listeners are closed, pending callbacks of descriptors are called with CLOSED, pending alarms with
- * false. A handler that does not return keeps its reactor; at the deadline of {@link #shutdown(Duration)} the peers of that reactor's connections are cut off, and the rest follows when the handler returns. Whatever
- * user code throws ends nothing; an interrupt that it leaves behind is cleared, because the threads stop by a flag. Should a reactor fail itself, the whole manager ends, and {@link #termination} tells why.
+ * <p><b>Idle.</b> While there is nothing to do, its threads make no system calls.
  *
- * <p><b>When there is nothing to do</b> its threads make no system call.
+ * <p><b>Failures.</b> An exception in user code ends nothing. An interrupt that user code leaves behind is cleared,
+ * because the threads are stopped by a flag. If a reactor itself fails, the whole manager ends, and {@link
+ * #termination} says why.
  *
- * <p><b>Watchdog.</b> On by default: a handler, task or alarm that holds its thread for 100 ms is logged to {@code io.millrace.watchdog}, with what is running and where. Time for which the thread was not let run, or the
- * process stood still, does not count; neither does a turn of many items. Of these there is at most one line a minute, with counts.
+ * <p><b>Ending.</b> When the manager ends, so does everything that runs on it: connections and the listeners of their
+ * servers are closed, pending callbacks of descriptors are called with CLOSED, and pending alarms with false. A handler
+ * that does not return keeps its reactor alive. At the deadline of {@link #shutdown(Duration)} the peers of that
+ * reactor's connections are cut off; the rest follows when the handler returns.
+ *
+ * <p><b>Watchdog.</b> On by default. A handler, task or alarm that holds its thread for 100 ms is logged to {@code
+ * io.millrace.watchdog}, with what is running and where. This does not include time in which the thread was not
+ * scheduled or the process was stopped, nor a long turn of many items; these are counted and summed up in at most one
+ * line a minute.
  *
  * <h2>Portability</h2>
- * Everywhere. On NIO there are no descriptors by number: {@link #register(int)} refuses.
+ * Works everywhere. On NIO there are no numeric descriptors, so {@link #register(int)} throws.
  */
 public final class Reactors implements ReadinessEventManager, CompletionEventManager {
     static {
@@ -132,18 +142,18 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
     }
 
     /**
-     * Opens one with the defaults: as many reactors as there are cores, on the best backend.
+     * Opens a manager with the defaults: one reactor per core, on the best backend.
      *
-     * @return a running manager, the caller's to close
+     * @return a running manager, which the caller must close
      */
     public static Reactors open() {
         return builder().open();
     }
 
     /**
-     * For other settings than the defaults.
+     * Returns a builder, for settings other than the defaults.
      *
-     * @return a builder
+     * @return a builder with the defaults
      */
     public static Builder builder() {
         return new Builder();
@@ -470,12 +480,15 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
     }
 
     /**
-     * Shuts down and waits for the end until the deadline, which wins over references that are held and over handlers that do not return: then it ends in spite of the references, and what a
-     * handler keeps from ending is cut off from its peers. Returns a quarter of a second after the deadline at the latest. In a callback of this manager it returns at once, and the rest
-     * happens in the background. An interrupt does not cut it short, and is kept for the caller. From any thread, any number of times; the earliest deadline counts.
+     * Shuts down and waits for the end until the deadline. The deadline takes precedence over references that are held
+     * and over handlers that do not return: at the deadline the manager ends despite the references, and connections
+     * that a handler keeps from ending are cut off from their peers. Returns at most a quarter of a second after the
+     * deadline. Called from a callback of this manager, it returns at once, and the rest happens in the background. An
+     * interrupt does not cut the wait short; the interrupt status is restored for the caller. Any thread may call this,
+     * any number of times; the earliest deadline counts.
      *
-     * @param atMost how long to wait for references and for work that is running
-     * @return empty if it has ended in time; else what kept it, for a person to read
+     * @param atMost how long to wait for references and for running work
+     * @return empty if it has ended in time; otherwise a human-readable list of what kept it
      */
     public List<String> shutdown(Duration atMost) {
         Deadline deadline = Deadline.after(clock, atMost);
@@ -509,7 +522,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         return remains;
     }
 
-    /** As {@link #shutdown(Duration)} with ten seconds; what has not ended by then is logged. */
+    /** The same as {@link #shutdown(Duration)} with ten seconds; whatever has not ended by then is logged. */
     @Override
     public void close() {
         List<String> remains = shutdown(Deadline.OF_CLOSE);
@@ -519,9 +532,10 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
     }
 
     /**
-     * Tells when it has ended, and whether by somebody's will.
+     * Returns a future that says when the manager has ended, and whether it was shut down or failed.
      *
-     * @return completes when all its threads have ended; or exceptionally, as soon as a reactor has failed and the manager ends because of that. Each call returns a new one
+     * @return completes when all threads have ended; or exceptionally, as soon as a reactor has failed and the manager
+     *     ends because of that. Each call returns a new future
      */
     public CompletableFuture<Void> termination() {
         return termination.copy();
@@ -550,28 +564,29 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
     // ---- Looking at it ----
 
     /**
-     * What it counts.
+     * Returns counters, gauges and histograms of all reactors.
      *
-     * @return a view that reads anew at each call
+     * @return a view that reads the current values at each call
      */
     public Metrics metrics() {
         return new MetricsView(reactors);
     }
 
     /**
-     * The backend that was chosen, and why.
+     * Returns which backend was chosen, and why.
      *
-     * @return the report of the first reactor's poll
+     * @return the report made when the manager was opened
      */
     public BackendReport report() {
         return reactors[0].poll.report();
     }
 
     /**
-     * What every reactor is doing, what waits, which alarms come next, what is registered, and what keeps it from shutting down. Takes no lock that a
-     * reactor could hold: it answers also while one is blocked.
+     * Describes what every reactor is doing, what is waiting, which alarms are next, which sources are registered, and
+     * what would keep the manager from shutting down. Takes no lock that a reactor could hold, so it works even while
+     * one is blocked.
      *
-     * @return several lines
+     * @return several lines of text
      */
     public String dump() {
         StringBuilder text = new StringBuilder(toString()).append('\n');
@@ -628,7 +643,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         }
 
         /**
-         * Asks for one backend and no other.
+         * Requires a particular backend.
          *
          * @param backend as in {@link io.millrace.poll.Poll.Builder#backend}
          * @return this
@@ -661,7 +676,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         }
 
         /**
-         * How late an alarm may be for being rounded.
+         * Sets the resolution of alarms: how late an alarm may be because its deadline is rounded up.
          *
          * @param tick positive; 1 ms by default
          * @return this
@@ -683,7 +698,8 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         }
 
         /**
-         * How many items of each {@link Priority} a turn runs at most: the bound on how long another class waits.
+         * Sets how many items of each {@link Priority} a turn runs at most. This bounds how long the other priorities
+         * wait.
          *
          * @param items from 1 to 1,048,576; 1,024 by default
          * @return this
@@ -694,10 +710,10 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         }
 
         /**
-         * How long a reactor may look for work before it sleeps. Saves the time of a wake-up where the next event comes soon, and costs a core meanwhile;
-         * adapts itself.
+         * Sets how long a reactor may look for work before it sleeps. This saves the cost of a wake-up if the next
+         * event comes soon, and uses a core meanwhile. The actual time adapts itself.
          *
-         * @param atMost 0 by default: it sleeps at once
+         * @param atMost zero by default: it sleeps at once
          * @return this
          */
         public Builder spin(Duration atMost) {
@@ -706,11 +722,12 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         }
 
         /**
-         * When the watchdog reports an item that holds its thread, and to whom. The callback hears of each such item, once, on the watchdog's thread. By default they are logged to {@code
-         * io.millrace.watchdog}: the first at each place with its stack, how often it happened again at most once a minute.
+         * Sets when the watchdog reports an item that holds its thread, and to whom. The consumer is called once for
+         * each such item, on the watchdog's thread. By default reports are logged to {@code io.millrace.watchdog}: the
+         * first one at each place with its stack, and repetitions at most once a minute with a count.
          *
          * @param limit 100 ms by default
-         * @param onBlocked gets each
+         * @param onBlocked called with each report
          * @return this
          */
         public Builder watchdog(Duration limit, Consumer<BlockedLoop> onBlocked) {
@@ -719,7 +736,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         }
 
         /**
-         * No watchdog, and no thread for it.
+         * Turns the watchdog and its thread off.
          *
          * @return this
          */
@@ -740,7 +757,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         }
 
         /**
-         * Whether its threads let the JVM end.
+         * Sets whether the threads are daemon threads, which do not keep the JVM running.
          *
          * @param daemon false by default
          * @return this
@@ -751,11 +768,11 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         }
 
         /**
-         * Opens it and starts its threads.
+         * Opens the manager and starts its threads.
          *
-         * @return a running manager, the caller's to close
-         * @throws IllegalArgumentException if the backend that was asked for does not exist
-         * @throws IllegalStateException if it cannot open here
+         * @return a running manager, which the caller must close
+         * @throws IllegalArgumentException if there is no backend with the given name
+         * @throws IllegalStateException if that backend cannot be opened here
          */
         public Reactors open() {
             return new Reactors(this);

@@ -5,28 +5,45 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * A connection that carries bytes both ways: {@link TcpStream} and {@link UnixStream}, which behave alike. {@link Io} says how
- * the calls that move bytes behave.
+ * A connected socket that carries bytes in both directions: a {@link TcpStream} or a {@link UnixStream}, which behave
+ * alike.
  *
- * <p><b>Ending.</b> {@link #shutdownOutput} tells the peer that no more will come, and what it sends can still be read, up to
- * {@link #EOF}. A connection that the peer reset gives an {@link IOException} from the calls that follow; close it then.
+ * <p><b>No call waits.</b> A read or write that can do nothing now returns {@link #WOULD_BLOCK}. After an edge, call
+ * again until it does. {@link Io} describes what all calls that move bytes have in common.
  *
- * <p><b>Threads.</b> Any thread may call, one for each direction at a time. Close comes from any thread at any time.
+ * {@snippet :
+ * int count;
+ * while ((count = stream.tryRead(buffer)) > 0) {
+ *   handle(buffer.flip());
+ *   buffer.clear();
+ * }
+ * if (count == ByteStream.EOF) {
+ *   stream.close();
+ * } // else WOULD_BLOCK: wait for the next event
+ * }
+ *
+ * <p><b>Ending.</b> {@link #shutdownOutput} tells the peer that no more bytes will follow; whatever the peer sends can
+ * still be read, up to {@link #EOF}. If the peer resets the connection, the calls that follow throw an {@link
+ * IOException}; close the stream then.
+ *
+ * <p><b>Threads.</b> Any thread may call, but only one per direction at a time. Any thread may close the stream at any
+ * time.
  */
 public sealed interface ByteStream extends Io permits SocketStream {
     /**
-     * Asks how the attempt to connect ended; call it when the stream is reported writable. Costs no system call once it returned true.
+     * Returns how the attempt to connect ended. Call it when the stream is reported writable. Once it has returned
+     * true, it makes no further system calls.
      *
-     * @return true if the stream is connected; false while the attempt is under way
-     * @throws java.net.ConnectException if it failed; the stream is closed then
+     * @return true if the stream is connected; false if the attempt is still in progress
+     * @throws java.net.ConnectException if the attempt failed; the stream is then closed
      * @throws java.nio.channels.ClosedChannelException if the stream is closed
-     * @throws IOException never otherwise
+     * @throws IOException never for any other reason
      */
     boolean finishConnect() throws IOException;
 
     /**
-     * Whether it was accepted, or {@link #finishConnect} returned true, and it is not closed. What the peer did since is not
-     * asked.
+     * Returns whether the stream was accepted, or {@link #finishConnect} has returned true, and it is not closed. Does
+     * not check whether the peer is still there.
      *
      * @return true if bytes can be moved
      */
@@ -110,26 +127,28 @@ public sealed interface ByteStream extends Io permits SocketStream {
     int tryWrite(MemorySegment from) throws IOException;
 
     /**
-     * Sends bytes of a file, as many as the kernel has room for, and leaves where the file's calls without a position are. If stream and file are of one family the bytes
-     * do not pass through this process (sendfile(2) on Linux); otherwise, and where the file's system cannot do that, they are copied, up to 64 KiB in a call.
+     * Sends bytes of a file, as many as the kernel has room for, without moving the file's own position. If stream and
+     * file belong to the same family, the bytes do not pass through this process (sendfile(2) on Linux). Otherwise, or
+     * if the file system does not support that, up to 64 KiB per call are copied.
      *
-     * <p>Fewer bytes than asked for say nothing about the stream: only {@link #WOULD_BLOCK} says that it is full, so call on until then. What is not in memory is
-     * fetched from the device while the call lasts.
+     * <p>If fewer bytes than requested were sent, the stream is not necessarily full: call again until {@link
+     * #WOULD_BLOCK}. If the file's content is not in memory, the call waits until the device has delivered it.
      *
-     * @param file open for reading; stays the caller's
-     * @param position in the file, not negative
-     * @param count how many bytes at most, up to 1 GiB in a call; not negative
-     * @return how many bytes; {@link #EOF} if the file has none at the position; or {@link #WOULD_BLOCK}; 0 only if none were asked for
+     * @param file open for reading; not closed by this call
+     * @param position the first byte in the file, not negative
+     * @param count the most bytes to send, up to 1 GiB per call; not negative
+     * @return how many bytes were sent; {@link #EOF} if the file ends before the position; or {@link #WOULD_BLOCK}; 0
+     *     only if {@code count} is 0
      * @throws java.nio.channels.ClosedChannelException if the stream or the file is closed
-     * @throws IOException if the connection failed, e.g. was reset, or the output was shut down; or if the file cannot be read, e.g. because it was opened for
-     *     writing only
+     * @throws IOException if the connection failed, for example was reset, or the output was shut down; or if the file
+     *     cannot be read, for example because it was opened for writing only
      * @throws IllegalArgumentException if the position or the count is negative
      * @throws IllegalStateException if the stream is not connected yet
      */
     long trySend(FileSource file, long position, long count) throws IOException;
 
     /**
-     * Sends no more: the peer reads to the end of the stream. Idempotent.
+     * Ends the output: the peer reads up to the end of the stream. Idempotent.
      *
      * @throws java.nio.channels.ClosedChannelException if the stream is closed
      * @throws IOException if the system refuses
@@ -138,8 +157,8 @@ public sealed interface ByteStream extends Io permits SocketStream {
     void shutdownOutput() throws IOException;
 
     /**
-     * Reads no more: every further read is at the end of the stream, and what the peer sends is thrown away. The peer is not told.
-     * Idempotent.
+     * Ends the input: every further read returns {@link #EOF}, and whatever the peer sends is discarded. The peer is
+     * not told. Idempotent.
      *
      * @throws java.nio.channels.ClosedChannelException if the stream is closed
      * @throws IOException if the system refuses

@@ -22,18 +22,26 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes sources of one of the two families: file descriptors, for the backends that make system calls of their own (epoll,
- * kqueue, poll(2)), and {@code java.nio} channels, for the backend {@code nio}.
+ * Creates sockets, pipes, files and child processes for a poll.
  *
- * <p>A source is made before its poll is known, and a poll takes one family only; registering the other one throws. Whoever uses
- * {@link Poll#open()} and the static factories ({@link TcpListener#bind}, {@link TcpStream#connect}, {@link Pipe#open}) need not
- * think of it: both follow the default backend. Whoever opens a poll on a backend of their choice makes its sources with {@link
- * #of}.
+ * <p>If you use {@link Poll#open()} and the static factories ({@link TcpListener#bind}, {@link TcpStream#connect},
+ * {@link Pipe#open}), you do not need this class: both follow the default backend. If you open a poll on a backend of
+ * your choice, create its sources with {@link #of}:
  *
- * <p><b>Threads.</b> Any thread may call; nothing here waits. The names of hosts are not resolved here, because that would wait.
+ * {@snippet :
+ * Poll poll = Poll.builder().backend("nio").open();
+ * TcpListener listener = Net.of(poll).listen(address);
+ * }
+ *
+ * <p>There are two families of sources: file descriptors, for the backends that make system calls (epoll, kqueue,
+ * poll(2)), and {@code java.nio} channels, for the {@code nio} backend. A poll takes sources of one family only;
+ * registering one of the other family throws.
+ *
+ * <p><b>Threads.</b> Any thread may call any method. Nothing here waits. Host names are not resolved, because that
+ * would wait: see {@link Resolver}.
  *
  * <h2>Portability</h2>
- * Channels are everywhere. Descriptors need a Unix and native access for the module {@code io.millrace.sys}.
+ * Channels work everywhere. Descriptors need a Unix system and native access for the module {@code io.millrace.sys}.
  */
 public final class Net {
     /** How many connections may wait to be accepted, if the caller does not say. */
@@ -52,12 +60,13 @@ public final class Net {
     }
 
     /**
-     * The family of the default backend, the one that {@link Poll#open()} takes: the machine's best, or the one that {@code
-     * -Dmillrace.backend=} names. Asked once; a property that is set later changes nothing.
+     * Returns the family of the default backend, which is the one that {@link Poll#open()} uses: the best of this
+     * machine, or the one named by {@code -Dmillrace.backend=}. The choice is made once; setting the property later has
+     * no effect.
      *
-     * @return the same one every time
-     * @throws IllegalArgumentException if the named backend does not exist
-     * @throws IllegalStateException if the named backend cannot open here
+     * @return always the same instance
+     * @throws IllegalArgumentException if there is no backend with that name
+     * @throws IllegalStateException if the named backend cannot be opened here
      */
     public static Net standard() {
         Net known = standard;
@@ -69,10 +78,10 @@ public final class Net {
     }
 
     /**
-     * Sources that are file descriptors.
+     * Returns the family of file descriptors.
      *
-     * @return the same one every time
-     * @throws IllegalStateException if there are no descriptors here, or native access is denied
+     * @return always the same instance
+     * @throws IllegalStateException if there are no descriptors on this platform, or native access is denied
      */
     public static Net natively() {
         // What has no poll(2) has no descriptors that we could use. The answer is remembered by its provider.
@@ -89,19 +98,19 @@ public final class Net {
     }
 
     /**
-     * Sources that are {@code java.nio} channels.
+     * Returns the family of {@code java.nio} channels.
      *
-     * @return the same one every time
+     * @return always the same instance
      */
     public static Net nio() {
         return NIO;
     }
 
     /**
-     * The family that can be registered with a poll.
+     * Returns the family that can be registered with the given poll.
      *
      * @param poll the poll that will wait for the sources
-     * @return the one that fits its backend
+     * @return the family of its backend
      */
     public static Net of(Poll poll) {
         return PollAccess.get().takesChannels(poll) ? NIO : NATIVE;
@@ -157,12 +166,13 @@ public final class Net {
     }
 
     /**
-     * Begins to connect. The stream is writable when the attempt has ended; {@link TcpStream#finishConnect} tells how.
+     * Starts to connect. The stream becomes writable when the attempt has ended; then {@link TcpStream#finishConnect}
+     * says how.
      *
-     * @param address where to
-     * @return a stream that is connecting, the caller's to close
-     * @throws java.net.ConnectException if it is known at once that it cannot be reached
-     * @throws IOException if the system refuses otherwise
+     * @param address the address to connect to
+     * @return a connecting stream, which the caller must close
+     * @throws java.net.ConnectException if it is known at once that the address cannot be reached
+     * @throws IOException if the system refuses for another reason
      * @throws IllegalArgumentException if the address is unresolved
      */
     public TcpStream connect(InetSocketAddress address) throws IOException {

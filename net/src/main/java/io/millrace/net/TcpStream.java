@@ -10,16 +10,26 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A TCP connection. {@link ByteStream} says how its calls behave.
+ * A TCP connection. {@link ByteStream} describes how to read and write.
  *
- * <p><b>Connecting.</b> {@link #connect} begins; the stream becomes writable when the attempt has ended, and
- * {@link #finishConnect} tells how. Until that returned true, nothing can be read or written.
+ * <p><b>Connecting.</b> {@link #connect} starts the attempt. When it has ended, the stream becomes writable, and {@link
+ * #finishConnect} says how it ended. Until that has returned true, nothing can be read or written.
  *
- * <p><b>Options</b> are asked of the system each time, never remembered, and may be set as soon as the stream exists.
+ * {@snippet :
+ * TcpStream stream = TcpStream.connect(address);
+ * poll.register(stream, 7, Interest.READ_WRITE, Trigger.EDGE);
+ * // when token 7 is reported writable:
+ * if (stream.finishConnect()) { // throws ConnectException if the attempt failed
+ *   stream.tryWrite(request);
+ * }
+ * }
+ *
+ * <p><b>Options</b> can be set as soon as the stream exists. They are read from the system each time and never cached.
  *
  * <h2>Portability</h2>
- * The same for both families. The reason in a message is the kernel's {@code errno} on descriptors and NIO's own text on channels. A
- * connection by IPv4 shows IPv4 addresses, also if the socket speaks both. No call raises SIGPIPE.
+ * The same for both families. The reason in an exception's message is the kernel's {@code errno} for descriptors and
+ * NIO's own text for channels. A connection over IPv4 shows IPv4 addresses, even if the socket supports both. No call
+ * raises SIGPIPE.
  */
 public final class TcpStream extends SocketStream<InetSocketAddress> {
     /** The most seconds that NIO takes, and every kernel. */
@@ -37,12 +47,12 @@ public final class TcpStream extends SocketStream<InetSocketAddress> {
     }
 
     /**
-     * Begins to connect, with the default family: {@link Net#connect(InetSocketAddress)} of {@link Net#standard()}.
+     * Starts to connect, using the default family: {@link Net#connect(InetSocketAddress)} of {@link Net#standard()}.
      *
-     * @param address where to
-     * @return a stream that is connecting, the caller's to close
-     * @throws java.net.ConnectException if it is known at once that it cannot be reached
-     * @throws IOException if the system refuses otherwise
+     * @param address the address to connect to
+     * @return a connecting stream, which the caller must close
+     * @throws java.net.ConnectException if it is known at once that the address cannot be reached
+     * @throws IOException if the system refuses for another reason
      * @throws IllegalArgumentException if the address is unresolved
      */
     public static TcpStream connect(InetSocketAddress address) throws IOException {
@@ -72,12 +82,12 @@ public final class TcpStream extends SocketStream<InetSocketAddress> {
     }
 
     /**
-     * How the system finds out whether a silent peer is still there.
+     * Returns how the system checks whether a silent peer is still there.
      *
-     * @return the times, or null if it does not
+     * @return the times, or null if it does not check
      * @throws java.nio.channels.ClosedChannelException if the stream is closed
      * @throws IOException if the system refuses
-     * @throws UnsupportedOperationException if NIO cannot tell the times on this system
+     * @throws UnsupportedOperationException if NIO cannot report the times on this system
      */
     public @Nullable KeepAlive keepAlive() throws IOException {
         if (get(SocketSetting.KEEP_ALIVE) == 0) {
@@ -90,10 +100,10 @@ public final class TcpStream extends SocketStream<InetSocketAddress> {
     }
 
     /**
-     * Has the system find out whether a silent peer is still there (SO_KEEPALIVE). Off by default. A peer that is not gives an
-     * {@link IOException} from the next read, and the stream is reported readable.
+     * Sets whether and how the system checks that a silent peer is still there (SO_KEEPALIVE). Off by default. If the
+     * peer is gone, the stream is reported readable, and the next read throws an {@link IOException}.
      *
-     * @param times when it asks, or null for never
+     * @param times when to check, or null for never
      * @throws java.nio.channels.ClosedChannelException if the stream is closed
      * @throws IOException if the system refuses
      * @throws UnsupportedOperationException if NIO cannot set the times on this system; nothing is changed then
@@ -108,7 +118,7 @@ public final class TcpStream extends SocketStream<InetSocketAddress> {
     }
 
     /**
-     * What {@link #close} does about bytes that are not sent yet.
+     * Returns what {@link #close} does with bytes that have not been sent yet.
      *
      * @return how long it waits for them, or null if they are sent in the background
      * @throws java.nio.channels.ClosedChannelException if the stream is closed
@@ -120,10 +130,10 @@ public final class TcpStream extends SocketStream<InetSocketAddress> {
     }
 
     /**
-     * Says what {@link #close} does about bytes that are not sent yet (SO_LINGER): with null, the default, the system sends them in the
-     * background; with zero they are thrown away, and the peer gets a reset instead of the end of the stream. With a longer time a
-     * close <em>waits</em> for them on the thread that closes, and on Linux it does although the socket never waits otherwise: not for
-     * loops. With a registered NIO channel it does not wait.
+     * Sets what {@link #close} does with bytes that have not been sent yet (SO_LINGER). With null, the default, the
+     * system sends them in the background. With zero they are discarded, and the peer gets a reset instead of the end
+     * of the stream. With a longer time, {@code close} <em>blocks</em> the calling thread until they are sent, on Linux
+     * even though the socket is non-blocking; do not use this on an event loop. A registered NIO channel does not wait.
      *
      * @param time rounded up to seconds; or null
      * @throws java.nio.channels.ClosedChannelException if the stream is closed
@@ -135,10 +145,10 @@ public final class TcpStream extends SocketStream<InetSocketAddress> {
     }
 
     /**
-     * This end's address. Asked of the system once.
+     * Returns the local address. The system is asked only once.
      *
      * @return the address and port
-     * @throws java.nio.channels.ClosedChannelException if the stream was closed before anybody asked
+     * @throws java.nio.channels.ClosedChannelException if the stream was closed before the first call
      * @throws IOException if the system refuses
      * @throws IllegalStateException if the stream is not connected yet
      */
@@ -158,9 +168,9 @@ public final class TcpStream extends SocketStream<InetSocketAddress> {
     }
 
     /**
-     * The peer's address: who connected, or where this stream connects to.
+     * Returns the peer's address: the client that connected, or the address that this stream connects to.
      *
-     * @return the address and port, also after close
+     * @return the address and port, even after close
      */
     public InetSocketAddress remoteAddress() {
         return peer;

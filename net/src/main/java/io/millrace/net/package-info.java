@@ -1,16 +1,20 @@
 /**
- * Sources that the kernel watches. {@link io.millrace.net.Net} makes them, {@link io.millrace.net.TcpListener} and
- * {@link io.millrace.net.TcpStream}, {@link io.millrace.net.UnixListener} and {@link io.millrace.net.UnixStream}, {@link
- * io.millrace.net.UdpSocket} and {@link io.millrace.net.Pipe}, {@link io.millrace.net.FileSource}, {@link io.millrace.net.FileWatch} and {@link
- * io.millrace.net.ChildProcess} are what it makes, and a {@link io.millrace.poll.Poll} waits for them; {@link io.millrace.net.FdSource} and {@link
- * io.millrace.net.SignalSource} make themselves.
+ * Sources that the kernel watches: sockets, pipes, files, signals and child processes.
  *
- * <p>No call in this package waits: a call that has nothing to do says so by its result, and
- * {@link io.millrace.net.Io} names the results. A source may be closed by any thread at any time; a call under way ends first.
+ * <p>{@link io.millrace.net.Net} creates {@link io.millrace.net.TcpListener} and {@link io.millrace.net.TcpStream},
+ * {@link io.millrace.net.UnixListener} and {@link io.millrace.net.UnixStream}, {@link io.millrace.net.UdpSocket},
+ * {@link io.millrace.net.Pipe}, {@link io.millrace.net.FileSource}, {@link io.millrace.net.FileWatch} and {@link
+ * io.millrace.net.ChildProcess}. {@link io.millrace.net.FdSource} and {@link io.millrace.net.SignalSource} have their
+ * own factories. A {@link io.millrace.poll.Poll} waits for them.
  *
- * <p>There are two families, descriptors and {@code java.nio} channels, and the public types are the same for both: they check arguments, keep
- * themselves reachable, and find out when they were dropped without close. The other half of each is the calls of its family, which {@link
- * io.millrace.net.Net} gets and wraps. {@code net.family} is the seam, {@code net.fd} and {@code net.nio} are the families; none of the three is exported, and
- * of this package only {@code Net} and {@code FdSource} know the families. Nothing here knows a backend, and only {@code sys} makes system calls.
+ * <p>No call in this package waits. A call that can do nothing now says so by its result; {@link io.millrace.net.Io}
+ * names the results. Any thread may close a source at any time; a call in progress finishes first.
+ *
+ * <p><b>Two families.</b> Sources are built on descriptors or on {@code java.nio} channels; the public types are the
+ * same for both. The public types check arguments, keep themselves reachable, and notice when they were dropped without
+ * close. The other half of each source is the calls of its family, which {@link io.millrace.net.Net} creates and wraps.
+ * {@code net.family} has the interfaces, {@code net.fd} and {@code net.nio} are the families. None of the three is
+ * exported, and within this package only {@code Net} and {@code FdSource} know them. Nothing here knows a backend, and
+ * only {@code sys} makes system calls.
  */
 package io.millrace.net;

@@ -8,20 +8,34 @@ import org.jctools.queues.varhandle.MpscVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue of messages that a {@link Poll} can wait on: readable while it holds one.
+ * A queue of messages that a {@link Poll} can wait for: readable while it holds a message.
  *
- * <p>Any thread may send. One thread at a time receives. Sending never blocks; a bounded channel that is full hands the message
- * back. A message is never lost: see {@link PendingCount} for why the 0→1 transition and the receiver's re-check are enough.
+ * {@snippet :
+ * Channel<String> channel = Channel.unbounded();
+ * poll.register(channel, 2, Interest.READABLE, Trigger.EDGE);
+ * // any thread:
+ * channel.send("hello");
+ * // the polling thread, when token 2 is reported:
+ * for (String message; (message = channel.poll()) != null; ) {
+ *   handle(message);
+ * }
+ * }
  *
- * <p>{@link #sender()} hands out senders that are counted: when the last of them is closed, the channel is readable and says
- * {@link Received.Disconnected} once it is empty. Whoever needs no such end sends on the channel itself.
+ * <p><b>What it guarantees.</b> No message is lost and no wake-up is missed; {@link PendingCount} explains why. Sending
+ * never blocks: if a bounded channel is full, {@code send} hands the message back.
  *
- * <p>Works without a poll as well: then it is a queue.
+ * <p><b>Threads.</b> Any thread may send. One thread at a time may receive.
+ *
+ * <p><b>Disconnecting.</b> {@link #sender()} returns senders that are counted. When the last of them is closed, the
+ * channel becomes readable and, once it is empty, answers {@link Received.Disconnected}. If you do not need this, call
+ * {@link #send} on the channel itself.
+ *
+ * <p>A channel also works without a poll, as a plain queue.
  *
  * <h2>Portability</h2>
- * The same on every backend; costs a system call only when the poll is asleep.
+ * The same on every backend; a send makes a system call only if the poll is asleep.
  *
- * @param <T> the messages
+ * @param <T> the type of the messages
  */
 public final class Channel<T> implements Source, AutoCloseable {
     private static final int CHUNK = 1024;
@@ -43,9 +57,9 @@ public final class Channel<T> implements Source, AutoCloseable {
     }
 
     /**
-     * A channel that is never full.
+     * Creates a channel that is never full.
      *
-     * @param <T> the messages
+     * @param <T> the type of the messages
      * @return an empty channel
      */
     public static <T> Channel<T> unbounded() {
@@ -53,10 +67,10 @@ public final class Channel<T> implements Source, AutoCloseable {
     }
 
     /**
-     * A channel that holds at most so many messages. Allocates nothing per message.
+     * Creates a channel that holds at most {@code capacity} messages. Allocates nothing per message.
      *
      * @param capacity at least 1
-     * @param <T> the messages
+     * @param <T> the type of the messages
      * @return an empty channel
      */
     public static <T> Channel<T> bounded(int capacity) {
@@ -68,11 +82,12 @@ public final class Channel<T> implements Source, AutoCloseable {
     }
 
     /**
-     * A channel over a queue of your choice. The channel becomes its only user; the queue must allow as many producers as send and
-     * one consumer. If it refuses a message ({@code offer} is false), the channel is full.
+     * Creates a channel on top of a queue of your choice, which nothing else may use. The queue must allow one consumer
+     * and as many producers as there are sending threads. If it refuses a message ({@code offer} returns false), the
+     * channel counts as full.
      *
-     * @param queue empty, and safe for the threads that will use it
-     * @param <T> the messages
+     * @param queue an empty queue that is safe for these threads
+     * @param <T> the type of the messages
      * @return an empty channel
      */
     public static <T> Channel<T> over(Queue<T> queue) {
@@ -89,10 +104,10 @@ public final class Channel<T> implements Source, AutoCloseable {
     }
 
     /**
-     * Sends a message; from any thread, never blocks. It is not counted as a {@link #sender()} is: if the last of those is closed at this moment, the message
-     * may come after {@link Received.Disconnected}.
+     * Sends a message. Any thread may call this; it never blocks. Unlike a {@link #sender()}, it is not counted: if the
+     * last sender is closed at the same moment, the message may arrive after {@link Received.Disconnected}.
      *
-     * @param item not null
+     * @param item the message, not null
      * @return {@link Offered.Sent}, or the message back with the reason
      */
     public Offered<T> send(T item) {
@@ -127,9 +142,9 @@ public final class Channel<T> implements Source, AutoCloseable {
     }
 
     /**
-     * Takes the next message. By one thread at a time.
+     * Takes the next message. One thread at a time may call this.
      *
-     * @return the message, or that there is none now, or that there will never be one
+     * @return the message, or that there is none now, or that there will never be another
      */
     public Received<T> receive() {
         boolean ended = pending.isEnded();
@@ -142,9 +157,9 @@ public final class Channel<T> implements Source, AutoCloseable {
     }
 
     /**
-     * Takes the next message, without the allocation of {@link #receive}. By one thread at a time.
+     * Takes the next message, without the allocation that {@link #receive} makes. One thread at a time may call this.
      *
-     * @return the message, or null if there is none; {@link #isDisconnected} tells whether there ever will be
+     * @return the message, or null if there is none; {@link #isDisconnected} says whether there will be more
      */
     public @Nullable T poll() {
         T item = queue.poll();
@@ -160,16 +175,16 @@ public final class Channel<T> implements Source, AutoCloseable {
     }
 
     /**
-     * Whether the last sender is closed and every message was received.
+     * Returns whether the last sender is closed and every message was received.
      *
-     * @return true if nothing will come any more
+     * @return true if no more messages will arrive
      */
     public boolean isDisconnected() {
         return pending.isEnded() && queue.isEmpty();
     }
 
     /**
-     * How many messages wait; a moment's estimate while others send.
+     * Returns how many messages are waiting; an estimate while other threads send.
      *
      * @return the number of messages
      */
@@ -178,10 +193,10 @@ public final class Channel<T> implements Source, AutoCloseable {
     }
 
     /**
-     * A sender that is counted: when the last one is closed, the channel is disconnected. From any thread.
+     * Creates a counted sender: when the last one is closed, the channel is disconnected. Any thread may call this.
      *
-     * @return a new sender, the caller's to close
-     * @throws IllegalStateException if the last sender was closed already
+     * @return a new sender, which the caller must close
+     * @throws IllegalStateException if the last sender was already closed
      */
     public Sender<T> sender() {
         for (; ; ) {
@@ -211,8 +226,8 @@ public final class Channel<T> implements Source, AutoCloseable {
     }
 
     /**
-     * Closes the receiver: silent for ever, and every later send gets its message back. What was sent and not received is dropped
-     * with the channel. Idempotent, from any thread.
+     * Closes the receiving end. The channel is never reported again, later sends get their message back, and messages
+     * that were not received are dropped. Idempotent; any thread may call it.
      */
     @Override
     public void close() {

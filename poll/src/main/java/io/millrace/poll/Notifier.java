@@ -15,23 +15,31 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread's own queue of events, and its handlers of sources: the notifier of Tcl's TIP 458.
+ * An event queue for one thread, together with its handlers for sources: the notifier of Tcl's TIP 458.
  *
- * <p>A thread calls {@link #doOneEvent} again and again; each call runs one event of its queue, or waits for one. Sources that become ready put
- * their handler's event at the tail. Another thread may queue an event here and {@link #alert} this one: it runs on the thread that owns the
- * notifier, never on the one that queued it. Threads share nothing else.
+ * <p>The owning thread calls {@link #doOneEvent} in a loop. Each call runs one event from the queue, or waits for one.
+ * When a source becomes ready, its handler is queued as an event at the tail. Another thread may queue an event and
+ * {@link #alert} the owner; the event then runs on the owner's thread, never on the thread that queued it.
  *
- * <p><b>No thread, no descriptor before it is needed.</b> The waiting thread asks the kernel itself. The poll is opened by the first wait; a thread that
- * only queues and runs events opens nothing.
+ * {@snippet :
+ * Notifier notifier = Notifier.current();
+ * notifier.setHandler(listener, Interest.READABLE, readiness -> accept(listener));
+ * while (!done) {
+ *   notifier.doOneEvent(null);
+ * }
+ * }
  *
- * <p><b>Closed sources.</b> A source that is closed loses its handler: it is not called any more, not even for an event that is queued
- * already, and not kept.
+ * <p><b>Threads.</b> Only the owner may call {@link #doOneEvent} and {@link #serviceOne}. Any thread may call
+ * everything else, even while the owner waits. Handlers and events run without a lock.
  *
- * <p><b>Threads.</b> {@link #doOneEvent} and {@link #serviceOne}: the owner. Everything else: any thread, also while the owner waits. Handlers and
- * events run without a lock.
+ * <p><b>Closed sources.</b> When a source is closed, it loses its handler: the handler is not called again, not even
+ * for an event that is already queued, and it is not kept.
+ *
+ * <p><b>No thread, and no descriptor before it is needed.</b> The owner waits in the kernel itself. The poll is opened
+ * by the first wait, so a thread that only queues and runs events opens nothing.
  *
  * <h2>Portability</h2>
- * As {@link Poll}.
+ * The same as {@link Poll}.
  */
 public final class Notifier implements AutoCloseable {
     /** Where an event goes into the queue. */
@@ -91,7 +99,7 @@ public final class Notifier implements AutoCloseable {
     }
 
     /**
-     * The calling thread's notifier; made at the first call, and made anew after it was closed.
+     * Returns the calling thread's notifier. It is created by the first call, and again after it was closed.
      *
      * @return one per thread
      */
@@ -105,11 +113,12 @@ public final class Notifier implements AutoCloseable {
     }
 
     /**
-     * Makes the calling thread's notifier, over a poll of your choice: another backend, another clock. From now on it is {@link #current()}.
+     * Creates the calling thread's notifier on a poll of your choice, for example with another backend or clock. From
+     * now on it is {@link #current()}.
      *
-     * @param settings opens the poll, when it is needed; not to be changed any more
-     * @return a notifier, the calling thread's own
-     * @throws IllegalStateException if the thread has one that is open
+     * @param settings used to open the poll when it is needed; must not be changed afterwards
+     * @return the calling thread's notifier
+     * @throws IllegalStateException if the thread already has an open one
      */
     public static Notifier open(Poll.Builder settings) {
         Objects.requireNonNull(settings, "settings");
@@ -126,16 +135,18 @@ public final class Notifier implements AutoCloseable {
     // ---- Handlers: any thread ----
 
     /**
-     * Sets the handler of a source; again for the same source: replaces interest and handler.
+     * Sets the handler of a source. If the source already has one, replaces interest and handler.
      *
-     * <p>The poll is opened by the first wait, and does not know the source before. One that it refuses, because it is closed or of the
-     * other family, is refused by that wait then: it throws, and that source has no handler any more. The others keep theirs.
+     * <p>The poll is opened by the first wait and learns of the source only then. If it refuses the source, because the
+     * source is closed or belongs to the other family, that wait throws, and the source loses its
+     * handler. The others keep theirs.
      *
      * @param source what to wait for
-     * @param interest when to call the handler; it is called again as long as the source is ready
+     * @param interest when to call the handler; it is called again for as long as the source is ready
      * @param handler what to call
      * @throws IllegalStateException if the notifier or the source is closed, or the source is registered elsewhere
-     * @throws IllegalArgumentException if the poll takes no such source, e.g. a descriptor on the backend {@code nio}
+     * @throws IllegalArgumentException if the poll cannot watch such a source, for example a descriptor on the {@code
+     *     nio} backend
      */
     public void setHandler(Source source, Interest interest, SourceHandler handler) {
         Objects.requireNonNull(source, "source");
@@ -168,8 +179,8 @@ public final class Notifier implements AutoCloseable {
     }
 
     /**
-     * Takes the handler of a source away. It is not called any more, not even for an event that is queued already. Nothing happens
-     * if there is none.
+     * Removes the handler of a source. It is not called again, not even for an event that is already queued. Does
+     * nothing if the source has no handler.
      *
      * @param source the source
      */
@@ -269,10 +280,10 @@ public final class Notifier implements AutoCloseable {
     // ---- The queue: any thread ----
 
     /**
-     * Queues an event; it runs on the owner's thread. This alone does not end a wait: {@link #alert} does.
+     * Queues an event, which runs on the owner's thread. This does not end a wait; {@link #alert} does.
      *
      * @param task the event
-     * @param position where it goes
+     * @param position where to put it
      * @throws IllegalStateException if the notifier is closed; the event is not queued
      */
     public void queue(Task task, Position position) {
@@ -283,7 +294,7 @@ public final class Notifier implements AutoCloseable {
         }
     }
 
-    /** Ends the owner's wait, or its next one if it does not wait now. Several alerts before that count as one. */
+    /** Ends the owner's wait, or its next one if it is not waiting now. Several alerts before that count as one. */
     public void alert() {
         synchronized (lock) {
             alerted = true;
@@ -296,7 +307,7 @@ public final class Notifier implements AutoCloseable {
     /**
      * Deletes queued events.
      *
-     * @param which tells of each whether to delete it; called under no lock, in the order of the queue
+     * @param which returns true for the events to delete; called in queue order, without a lock
      * @return how many were deleted
      */
     public int deleteEvents(Predicate<Task> which) {
@@ -307,12 +318,13 @@ public final class Notifier implements AutoCloseable {
     // ---- The owner ----
 
     /**
-     * Runs one event: of the queue if there is one, else it waits for one.
+     * Runs one event: the first that can run if there is one in the queue, otherwise the next that arrives.
      *
-     * @param timeout how long to wait at most: null for ever, zero not at all
-     * @return true if an event ran; false if the time is over or after an {@link #alert}
-     * @throws IllegalStateException if another thread calls it, or the notifier is closed, also while it waits
-     * @throws RuntimeException what a handler or an event threw, or by the first wait, the poll's refusal of a source: see {@link #setHandler}
+     * @param timeout the longest time to wait; null waits for ever, zero does not wait
+     * @return true if an event ran; false if the timeout has passed, or after an {@link #alert}
+     * @throws IllegalStateException if another thread calls it, or if the notifier is closed, even during the wait
+     * @throws RuntimeException whatever a handler or an event threw; at the first wait, also the poll's refusal of a
+     *     source (see {@link #setHandler})
      */
     public boolean doOneEvent(@Nullable Duration timeout) {
         requireOwner();
@@ -340,9 +352,9 @@ public final class Notifier implements AutoCloseable {
     }
 
     /**
-     * Runs one event of the queue, without waiting.
+     * Runs one event from the queue, without waiting.
      *
-     * @return false if there is none that could run
+     * @return false if there was none that could run
      */
     public boolean serviceOne() {
         requireOwner();
@@ -395,14 +407,15 @@ public final class Notifier implements AutoCloseable {
     }
 
     /**
-     * Waits for one source and nothing else: no handler and no event runs, timers that are due stay pending, and the notifier's poll is not
-     * used. Any number of descriptors may be open. If another thread closes the source, the wait ends.
+     * Waits for a single source and nothing else. No handler and no event runs, timers that are due stay pending, and
+     * the notifier's poll is not used. It works with any number of open descriptors. If another thread closes the
+     * source, the wait ends.
      *
-     * @param source one that the kernel watches
+     * @param source a source that the kernel watches
      * @param interest what to wait for
-     * @param timeout how long to wait at most: null for ever, zero not at all
-     * @return what it is ready for; {@link Readiness#NONE} if the time is over
-     * @throws IllegalArgumentException if the source is one in software
+     * @param timeout the longest time to wait; null waits for ever, zero does not wait
+     * @return what it is ready for; {@link Readiness#NONE} if the timeout has passed
+     * @throws IllegalArgumentException if it is a software source
      * @throws IllegalStateException if a virtual thread asks to wait
      * @throws UncheckedIOException if the source is closed, before or during the wait, or the system refuses
      */
@@ -451,7 +464,10 @@ public final class Notifier implements AutoCloseable {
         }
     }
 
-    /** Closes the poll and drops handlers and queued events; the sources stay open. Idempotent, from any thread. */
+    /**
+     * Closes the poll and drops all handlers and queued events. The sources stay open. Idempotent; any thread may call
+     * it.
+     */
     @Override
     public void close() {
         @Nullable Poll open;

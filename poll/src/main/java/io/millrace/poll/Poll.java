@@ -22,39 +22,59 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One place to wait for everything: descriptors, software sources and timers.
+ * Waits for many sources at once: descriptors, software sources and timers.
+ *
+ * <p><b>After an edge, read until would-block.</b> A source registered with {@link Trigger#EDGE} is reported when it
+ * becomes ready, and then not again until it was drained or more arrives. So read, write or accept until the call
+ * answers would-block (a timer or a channel: null); otherwise what you leave behind may wait for ever. With {@link
+ * Trigger#LEVEL} a source is reported by every poll for as long as it is ready.
  *
  * {@snippet :
- * try (Poll poll = Poll.open(); Timer<String> timer = Timer.withTick(Duration.ofMillis(10))) {
- *   Channel<String> channel = Channel.unbounded();
+ * try (Poll poll = Poll.open();
+ *      Timer<String> timer = Timer.withTick(Duration.ofMillis(10));
+ *      Channel<String> channel = Channel.unbounded()) {
  *   poll.register(timer, 1, Interest.READABLE, Trigger.EDGE);
  *   poll.register(channel, 2, Interest.READABLE, Trigger.LEVEL);
  *   Events events = Events.withCapacity(1024);
- *   poll.poll(events, Duration.ofSeconds(1));
- *   for (Event event : events) { handle(event.token(), event.isReadable()); }
+ *   while (poll.poll(events, Duration.ofSeconds(1)) > 0) {
+ *     for (Event event : events) {
+ *       if (event.token() == 1) {
+ *         String due;
+ *         while ((due = timer.poll()) != null) { // an edge: take everything that is due
+ *           System.out.println(due);
+ *         }
+ *       } else {
+ *         System.out.println(channel.poll()); // a level: the rest is reported again
+ *       }
+ *     }
+ *   }
  * }
  * }
  *
- * <p><b>What it guarantees.</b> A source is reported at most once per poll, under its present token and within its present
- * interest; a deregistered or closed one never again. Kernel events and software events share a small {@link Events}
- * fairly. A poll returns empty before its timeout only after {@link #wake}. Events may be spurious, except of closed sources.
+ * <p><b>What it guarantees.</b> Each poll reports a source at most once, under its current token and within its current
+ * interest. A source that was deregistered or closed is never reported again. If the {@link Events} are too small for
+ * everything that is ready, kernel events and software events share them fairly. A poll that returns no events has
+ * waited for its whole timeout, unless {@link #wake} was called. An event may be spurious: treat it as a hint, and
+ * expect would-block.
  *
- * <p><b>Threads.</b> One thread at a time polls; a second one gets an {@link IllegalStateException}. Everything else may be called
- * from any thread, also during a poll: control calls are serialised, the last one wins, and they take effect at once. User
- * code never runs under a lock of ours.
+ * <p><b>Threads.</b> One thread at a time may poll; a second one gets an {@link IllegalStateException}. Any thread may
+ * call everything else, even during a poll: control calls are serialised, the last one wins, and they take effect at
+ * once. Your code never runs under a lock of the poll.
  *
- * <p><b>Virtual threads</b> may call everything except a poll that waits: two of them in a native wait would stop all others.
+ * <p><b>Virtual threads</b> may call everything except a poll that waits. A native wait holds its carrier thread, so a
+ * few of them would stop all other virtual threads.
  *
- * <p><b>One turn of {@link #poll(Events, Duration)}</b>: 1. take the snapshot of the software queue and expire the timers;
- * 2. decide the wait: none if software work is pending, else until the nearest of timeout and timers; 3. wait in the
- * kernel; 4. read the kernel's events; 5. take the snapshot and expire the timers once more; 6. read the software events;
- * 7. if there is nothing to return and time is left, again.
+ * <p><b>One call of {@link #poll(Events, Duration)}</b> does this: 1. take a snapshot of the software queue and expire
+ * the timers; 2. decide how long to wait: not at all if software work is pending, else until the timeout or the next
+ * timer, whichever is first; 3. wait in the kernel; 4. read the kernel's events; 5. take the snapshot and expire the
+ * timers once more; 6. read the software events; 7. start again if there is nothing to return and time is left.
  *
  * <h2>Portability</h2>
- * epoll, kqueue: a wait costs the same for ten registrations and a hundred thousand. poll(2): linear in the descriptors. NIO: as
- * the platform's selector, sockets only; when many connections are ready, a few that are closed keep their descriptors until the next
- * turn, or the end of the poll. {@link #report()} tells which it is. Timeouts are rounded up to the backend's
- * resolution: nanoseconds on newer Linux kernels, else milliseconds.
+ * With epoll and kqueue, a wait costs the same for ten registrations and for a hundred thousand; with poll(2) it is
+ * linear in the number of descriptors. NIO behaves like the platform's selector and supports sockets only; when many
+ * connections are ready, a few that are closed keep their descriptors until the next turn or until the poll is closed.
+ * {@link #report()} says which backend is in use. Timeouts are rounded up to the resolution of the backend: nanoseconds
+ * on newer Linux kernels, milliseconds elsewhere.
  */
 public final class Poll implements AutoCloseable {
     private static final String BACKEND_PROPERTY = "millrace.backend";
@@ -115,19 +135,19 @@ public final class Poll implements AutoCloseable {
     }
 
     /**
-     * Opens a poll on the best backend of this machine, or on the one that {@code -Dmillrace.backend=} names.
+     * Opens a poll on the best backend of this machine, or on the one named by {@code -Dmillrace.backend=}.
      *
-     * @return an open poll, the caller's to close
-     * @throws IllegalArgumentException if the named backend does not exist
-     * @throws IllegalStateException if the named backend cannot open here; never is another one taken instead
-     * @throws UncheckedIOException if the system refuses, e.g. because too many files are open
+     * @return an open poll, which the caller must close
+     * @throws IllegalArgumentException if there is no backend with that name
+     * @throws IllegalStateException if the named backend cannot be opened here; there is no fallback to another one
+     * @throws UncheckedIOException if the system refuses, for example because too many files are open
      */
     public static Poll open() {
         return builder().open();
     }
 
     /**
-     * For a backend, a clock or a tick other than the default.
+     * Returns a builder, to choose the backend, the clock or the tick.
      *
      * @return a builder with the defaults
      */
@@ -141,10 +161,11 @@ public final class Poll implements AutoCloseable {
      * Registers a source. If it is ready already, the next poll reports it.
      *
      * @param source what to wait for
-     * @param token comes back with its events; any value, and two sources may share one
-     * @param interest what to hear of
-     * @param trigger when to hear of it
-     * @throws IllegalStateException if the source is registered already, belongs to another poll, or is closed; or this poll is
+     * @param token returned with each event of the source; any value, and two sources may share one
+     * @param interest the kinds of readiness to report
+     * @param trigger when to report them
+     * @throws IllegalStateException if the source is already registered, belongs to another poll, or is closed, or if
+     *     this poll is closed
      * @throws IllegalArgumentException if this backend cannot watch such a source, or its descriptor is not open
      * @throws UncheckedIOException if the kernel refuses
      */
@@ -158,10 +179,10 @@ public final class Poll implements AutoCloseable {
     }
 
     /**
-     * Replaces token, interest and trigger. The next event carries only the new token, also if one was pending under the old
-     * one; if the source is ready, the next poll reports it.
+     * Replaces the token, interest and trigger of a source. All later events carry the new token, even one that was
+     * pending under the old token. If the source is ready, the next poll reports it.
      *
-     * @param source registered with this poll
+     * @param source a source registered with this poll
      * @param token the new token
      * @param interest the new interest
      * @param trigger the new trigger
@@ -172,10 +193,10 @@ public final class Poll implements AutoCloseable {
     }
 
     /**
-     * Ends a registration: what is pending is forgotten, and no later step through any {@link Events} returns the source. A
-     * handler that is running on another thread may finish.
+     * Ends a registration. Pending events are dropped, and no {@link Events} returns the source from now on, not even
+     * one that was filled before. A handler that is running on another thread may finish.
      *
-     * @param source registered with this poll
+     * @param source a source registered with this poll
      * @throws IllegalStateException if the source is not registered with this poll; nothing is changed
      */
     public void deregister(Source source) {
@@ -193,8 +214,8 @@ public final class Poll implements AutoCloseable {
     }
 
     /**
-     * Makes the current poll return, empty if there is nothing to report; or the next one, if none is under way. Several wakes
-     * before that count as one.
+     * Makes the current poll return, with no events if there is nothing to report. If no poll is in progress, the next
+     * one returns at once. Several wakes before that count as one.
      */
     public void wake() {
         wakeRequested = true;
@@ -214,13 +235,13 @@ public final class Poll implements AutoCloseable {
     }
 
     /**
-     * Waits until a source is ready.
+     * Waits until a source is ready or the timeout has passed.
      *
      * @param events cleared, then filled
-     * @param timeout how long to wait at most: null for ever, zero not at all
-     * @return the number of events; 0 if the time is over, or after {@link #wake}
-     * @throws IllegalStateException if another thread is polling, or a virtual thread asks to wait
-     * @throws ClosedPollException if the poll is closed, or is closed by another thread meanwhile
+     * @param timeout the longest time to wait; null waits for ever, zero does not wait
+     * @return the number of events; 0 if the timeout has passed, or after {@link #wake}
+     * @throws IllegalStateException if another thread is polling, or if a virtual thread asks to wait
+     * @throws ClosedPollException if the poll is closed, or is closed by another thread during the wait
      */
     public int poll(Events events, @Nullable Duration timeout) {
         Objects.requireNonNull(events, "events");
@@ -469,7 +490,7 @@ public final class Poll implements AutoCloseable {
     // ---- The loop of the RFC, a light shim ----
 
     /**
-     * Polls until {@link #stop}: hands each event to the handler, then calls its tick once.
+     * Polls until {@link #stop}, passing each event to the handler and calling its tick after each poll.
      *
      * @param handler called on this thread
      */
@@ -482,12 +503,13 @@ public final class Poll implements AutoCloseable {
     }
 
     /**
-     * One turn of {@link #run}, so that a thread of yours can drive it: polls, hands over each event, and ticks.
+     * Performs one iteration of {@link #run}, for a thread that drives the loop itself: polls once, passes each event
+     * to the handler and calls its tick.
      *
      * @param handler called on this thread
      * @param events the buffer to use
      * @param timeout as in {@link #poll(Events, Duration)}
-     * @return how many events were handed over
+     * @return how many events were passed to the handler
      */
     public int runOnce(PollHandler handler, Events events, @Nullable Duration timeout) {
         Objects.requireNonNull(handler, "handler");
@@ -501,7 +523,10 @@ public final class Poll implements AutoCloseable {
         return handled;
     }
 
-    /** Ends {@link #run} after the turn it is in; a run that has not begun yet ends before its first. From any thread. */
+    /**
+     * Makes {@link #run} return after its current iteration. If {@code run} has not started yet, it returns before its
+     * first. Any thread may call this.
+     */
     public void stop() {
         stopRequested = true;
         wake();
@@ -519,7 +544,7 @@ public final class Poll implements AutoCloseable {
     }
 
     /**
-     * Which backend was chosen, and why not a better one.
+     * Returns which backend was chosen, and why any better one was not.
      *
      * @return the report made when the poll was opened
      */
@@ -528,16 +553,16 @@ public final class Poll implements AutoCloseable {
     }
 
     /**
-     * The clock that timeouts and delays are measured with.
+     * Returns the clock that measures timeouts and delays.
      *
-     * @return as given to the builder, or the system's
+     * @return the clock given to the builder, or the system clock
      */
     public Clock clock() {
         return registry.clock;
     }
 
     /**
-     * How often it went to the kernel to wait or look.
+     * Returns how often the poll has called the kernel, to wait or to look for events.
      *
      * @return a count since it was opened
      */
@@ -546,7 +571,7 @@ public final class Poll implements AutoCloseable {
     }
 
     /**
-     * How often a sleeping poll was woken by a system call of ours.
+     * Returns how often a system call was made to wake the poll while it was asleep.
      *
      * @return a count since it was opened
      */
@@ -555,7 +580,7 @@ public final class Poll implements AutoCloseable {
     }
 
     /**
-     * How many sources are registered.
+     * Returns how many sources are registered.
      *
      * @return the count
      */
@@ -566,9 +591,9 @@ public final class Poll implements AutoCloseable {
     // ---- Closing ----
 
     /**
-     * Closes the kernel's objects and ends every registration; the sources themselves stay open and are theirs who made them. A
-     * poll that waits on another thread ends with a {@link ClosedPollException}, and this call returns after it let go. Idempotent,
-     * from any thread.
+     * Ends every registration and closes the poll's kernel objects. The sources stay open. If another thread is waiting
+     * in a poll, that poll ends with a {@link ClosedPollException}, and this method returns after that thread has left.
+     * Idempotent; any thread may call it.
      */
     @Override
     public void close() {

@@ -5,18 +5,35 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a source of anything: hold one, return it from {@link Source#handle()}, and set its readiness when something happens.
+ * Turns anything into a source: hold a registration, return its handle from {@link Source#handle()}, and set its
+ * readiness when something happens.
  *
- * <p>It mirrors a socket on epoll. Setting readiness adds bits, unsetting takes them away; the readiness lasts until it is
- * unset, whether or not somebody is registered. A registered source is reported while ready (LEVEL), or when a bit is set,
- * even one that is set already (EDGE, ONESHOT). Concurrent sets and unsets never lose the final state; each takes effect in
- * one atomic step.
+ * {@snippet :
+ * final class Door implements Source {
+ *   private final Registration registration = new Registration();
  *
- * <p><b>Threads.</b> Any thread may call any method. Setting never blocks and makes a system call only if the poll sleeps.
+ *   public SourceHandle handle() {
+ *     return registration.handle();
+ *   }
+ *
+ *   void open() { // called by any thread
+ *     registration.setReadiness(Readiness.READABLE);
+ *   }
+ * }
+ * }
+ *
+ * <p>It behaves like a socket on epoll. Setting readiness adds bits and unsetting removes them. Readiness lasts until
+ * it is unset, whether or not the source is registered. A registered source is reported for as long as it is ready
+ * (LEVEL), or each time a bit is set, even if the bit was set before (EDGE, ONESHOT). Each call takes effect in one
+ * atomic step, so concurrent calls never lose the final state.
+ *
+ * <p><b>Threads.</b> Any thread may call any method. Setting readiness never blocks, and makes a system call only if
+ * the poll is asleep.
  *
  * <p><b>One poll.</b> A registration belongs to the first {@link Poll} that it is registered with, for life.
  *
- * <p><b>After close</b>, of this or of its poll, every method but {@link #update} does nothing: it is silent for ever.
+ * <p><b>After close</b>, either of the registration or of its poll, no method has any effect, except that {@link
+ * #update} throws.
  *
  * <h2>Portability</h2>
  * The same on every backend.
@@ -25,7 +42,7 @@ public final class Registration implements Source, SourceHandle, AutoCloseable {
     final SoftNode node;
     private volatile @Nullable Registry registry;
 
-    /** A registration that is ready for nothing and belongs to no poll yet. */
+    /** Creates a registration that is not ready and does not belong to a poll yet. */
     public Registration() {
         this.node = new SoftNode();
     }
@@ -41,10 +58,11 @@ public final class Registration implements Source, SourceHandle, AutoCloseable {
     }
 
     /**
-     * Adds readiness and notifies the poll, also of bits that are set already. Cancels a delay of these bits.
+     * Adds readiness and notifies the poll, even if the bits were set before. Cancels pending delays of these bits.
      *
-     * <p>A poll that waits never misses it. If another thread sets readiness of the same registration at the same moment, a poll with timeout zero
-     * that begins before that other call has returned may not see the event yet; the next one does.
+     * <p>A poll that waits never misses the change. If two threads set readiness of the same registration at the same
+     * moment, a poll with timeout zero that begins before both calls have returned may not see the event yet; the next
+     * one does.
      *
      * @param ready the bits to add
      */
@@ -53,16 +71,17 @@ public final class Registration implements Source, SourceHandle, AutoCloseable {
     }
 
     /**
-     * Takes readiness away. An event that a poll has already returned stays; it is spurious then.
+     * Removes readiness. An event that a poll has already returned stays, and is then spurious.
      *
-     * @param ready the bits to take away
+     * @param ready the bits to remove
      */
     public void unsetReadiness(Readiness ready) {
         node.unset(ready.bits());
     }
 
     /**
-     * Makes the readiness exactly this, in one step, and notifies the poll if it is not empty. Cancels every delay.
+     * Replaces the readiness in one atomic step, and notifies the poll if the new readiness is not empty. Cancels all
+     * delays.
      *
      * @param ready the new readiness
      */
@@ -71,12 +90,13 @@ public final class Registration implements Source, SourceHandle, AutoCloseable {
     }
 
     /**
-     * Sets readiness after a delay: never early, and at most one tick of the poll late (see {@link Poll.Builder#tick}). Each bit has a
-     * delay of its own: of two the earlier counts, and setting the bit at once cancels it. Starts no thread.
+     * Sets readiness after a delay: never early, and at most one tick of the poll late (see {@link Poll.Builder#tick}).
+     * Each bit has its own delay. If a bit has two delays, the earlier one counts; setting the bit directly cancels its
+     * delay. Starts no thread.
      *
      * @param ready the bits to set
-     * @param delay how long to wait; a negative one counts as none
-     * @throws IllegalStateException if it has never been registered: only a poll has a clock
+     * @param delay how long to wait; a negative delay counts as zero
+     * @throws IllegalStateException if it was never registered, because only a poll has a clock
      */
     public void delayReadiness(Readiness ready, Duration delay) {
         int bits = ready.bits();
@@ -94,16 +114,16 @@ public final class Registration implements Source, SourceHandle, AutoCloseable {
     }
 
     /**
-     * What it is ready for now.
+     * Returns the current readiness.
      *
-     * @return the current readiness
+     * @return the bits that are set
      */
     public Readiness readiness() {
         return Readiness.of(node.readiness());
     }
 
     /**
-     * Replaces interest and trigger and keeps the token: a reregister by the source itself.
+     * Replaces interest and trigger, but keeps the token: a reregistration by the source itself.
      *
      * @param interest the new interest
      * @param trigger the new trigger
@@ -118,7 +138,10 @@ public final class Registration implements Source, SourceHandle, AutoCloseable {
         at.update(node, interest, trigger);
     }
 
-    /** Silent for ever, and deregistered. Idempotent, from any thread. A poll that had it in its queue lets go of it when it polls next. */
+    /**
+     * Deregisters it and makes it inert for good. Idempotent; any thread may call it. A poll that has it queued releases it
+     * when it next polls.
+     */
     @Override
     public void close() {
         if (node.close()) {

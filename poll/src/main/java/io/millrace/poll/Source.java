@@ -1,14 +1,15 @@
 package io.millrace.poll;
 
 /**
- * Anything a {@link Poll} can wait for: a socket, a timer, a channel, or a type of your own.
+ * Anything that a {@link Poll} can wait for: a socket, a timer, a channel, or a class of your own.
  *
- * <p>A type becomes a source by holding a {@link Registration} and returning it, or by returning the handle of a source that
- * it wraps. {@link #handle()} returns the same handle every time; it is called on the thread that registers, under no lock.
+ * <p>To make your class a source, hold a {@link Registration} and return its handle, or return the handle of a source
+ * that you wrap. {@link #handle()} must return the same handle on every call. It is called by the thread that registers
+ * the source, without any lock held.
  */
 public interface Source {
     /**
-     * What stands for this source in a {@link Poll}.
+     * Returns the handle that represents this source in a {@link Poll}.
      *
      * @return the same handle on every call
      */

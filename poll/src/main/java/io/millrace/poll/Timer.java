@@ -8,19 +8,33 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Timeouts that a {@link Poll} can wait on: readable while one is due.
+ * A set of timeouts that a {@link Poll} can wait for: readable while one of them is due.
  *
- * <p>A timer holds any number of timeouts, each with a value, in a hashed wheel: setting and cancelling cost the same for ten and
- * for a million. A timeout is due at its deadline rounded up to the timer's tick: never early, at most one tick late. Values come out in
- * the order of their deadlines, equal ones in the order they were set. A delay of centuries is for ever.
+ * {@snippet :
+ * Timer<Session> timer = Timer.withTick(Duration.ofMillis(10));
+ * poll.register(timer, 1, Interest.READABLE, Trigger.EDGE);
+ * long key = timer.set(Duration.ofSeconds(30), session);
+ * // when token 1 is reported:
+ * for (Session idle; (idle = timer.poll()) != null; ) {
+ *   idle.close();
+ * }
+ * }
  *
- * <p><b>Threads.</b> The polling thread only, and it is not checked; registering may be done by any thread. A poll looks at each registered
- * timer in every turn, so have one timer with many timeouts, not many timers.
+ * <p><b>What it guarantees.</b> A timeout is due at its deadline, rounded up to the timer's tick: never early, and at
+ * most one tick late. Values come out in the order of their deadlines, and those with equal deadlines in the order in
+ * which they were set. A delay of centuries means never.
+ *
+ * <p><b>Cost.</b> A timer holds any number of timeouts, each with a value, in a hashed wheel: setting and cancelling
+ * cost the same for ten timeouts and for a million. A poll looks at each registered timer in every turn, so use one
+ * timer with many timeouts rather than many timers.
+ *
+ * <p><b>Threads.</b> Only the polling thread may use a timer, and this is not checked. Any thread may register it.
  *
  * <h2>Portability</h2>
- * The same on every backend. It has no thread and no descriptor: the poll waits until exactly the earliest deadline.
+ * The same on every backend. A timer has no thread and no descriptor: the poll waits until exactly the earliest
+ * deadline.
  *
- * @param <T> the values
+ * @param <T> the type of the values
  */
 public final class Timer<T> implements Source, AutoCloseable {
     private static final Duration DEFAULT_TICK = Duration.ofMillis(100);
@@ -40,9 +54,9 @@ public final class Timer<T> implements Source, AutoCloseable {
     }
 
     /**
-     * A timer with the default tick of 100 ms, 256 slots and room for 65,536 timeouts.
+     * Creates a timer with the default tick of 100 ms, 256 slots and room for 65,536 timeouts.
      *
-     * @param <T> the values
+     * @param <T> the type of the values
      * @return an empty timer
      */
     public static <T> Timer<T> create() {
@@ -50,10 +64,10 @@ public final class Timer<T> implements Source, AutoCloseable {
     }
 
     /**
-     * A timer with a tick of its own.
+     * Creates a timer with the given tick.
      *
-     * @param tick positive: how late a timeout may be
-     * @param <T> the values
+     * @param tick how late a timeout may be; positive
+     * @param <T> the type of the values
      * @return an empty timer
      */
     public static <T> Timer<T> withTick(Duration tick) {
@@ -61,7 +75,7 @@ public final class Timer<T> implements Source, AutoCloseable {
     }
 
     /**
-     * For a tick, a size or a clock other than the default.
+     * Returns a builder, to choose the tick, the size or the clock.
      *
      * @return a builder with the defaults
      */
@@ -77,10 +91,10 @@ public final class Timer<T> implements Source, AutoCloseable {
     /**
      * Sets a timeout.
      *
-     * @param delay from now; a negative one counts as none
-     * @param value what {@link #poll} returns when it is due
-     * @return a key to cancel it with
-     * @throws IllegalStateException if the timer is full, or closed; nothing is changed
+     * @param delay from now; a negative delay counts as zero
+     * @param value what {@link #poll} returns when the timeout is due
+     * @return a key to move or cancel it
+     * @throws IllegalStateException if the timer is full or closed; nothing is changed
      */
     public long set(Duration delay, T value) {
         Objects.requireNonNull(value, "value");
@@ -91,21 +105,22 @@ public final class Timer<T> implements Source, AutoCloseable {
     }
 
     /**
-     * Moves a timeout that is not due yet. Moving it later is cheap: it is noted, and carried out when the old deadline comes up.
+     * Moves a timeout that is not due yet. Moving it to a later time is cheap: the new deadline is only noted, and
+     * applied when the old one is reached.
      *
-     * @param key as returned by {@link #set}
+     * @param key a key returned by {@link #set}
      * @param delay from now
-     * @return false if the key's timeout is due, polled, or cancelled; nothing is changed then
+     * @return false if the timeout is due, was polled or was cancelled; then nothing is changed
      */
     public boolean reset(long key, Duration delay) {
         return wheel.reschedule(key, clock.nanoTime(), Durations.toNanos(delay));
     }
 
     /**
-     * Takes a timeout back, also one that is due and has not been polled.
+     * Cancels a timeout, even one that is due but has not been polled.
      *
-     * @param key as returned by {@link #set}; an old key can't hit a later timeout
-     * @return its value, or null if it was polled or cancelled before
+     * @param key a key returned by {@link #set}; an old key never affects a later timeout
+     * @return its value, or null if it was already polled or cancelled
      */
     public @Nullable T cancel(long key) {
         T value = wheel.cancel(key);
@@ -144,7 +159,7 @@ public final class Timer<T> implements Source, AutoCloseable {
     }
 
     /**
-     * How many timeouts it holds, those that are due and not polled included.
+     * Returns how many timeouts it holds, including those that are due but have not been polled.
      *
      * @return the number of timeouts
      */
@@ -169,7 +184,11 @@ public final class Timer<T> implements Source, AutoCloseable {
         return wheel.nanosUntilNext(now);
     }
 
-    /** Drops every timeout; silent for ever. Idempotent. A poll that it is registered with may hold it, empty, until it polls next. Like the rest, by the polling thread, or when nobody polls. */
+    /**
+     * Drops all timeouts; the timer is never reported again. Idempotent. A poll that
+     * it is registered with may hold it, empty, until it next polls. Like the other methods, for the polling
+     * thread, or for any thread if no poll is in progress.
+     */
     @Override
     public void close() {
         registration.close();

@@ -11,49 +11,55 @@ import org.jspecify.annotations.Nullable;
 /**
  * A connection of a {@link TcpServer} or a {@link TcpClient}.
  *
- * <p><b>Sending.</b> Bytes go out in the order of the calls: a call that begins after another has returned, on whatever threads, comes behind it. {@code send} takes them before it returns, on every thread and in every callback: afterwards the buffer is the caller's again. Small
- * pieces that a connection's own callback sends on its loop are gathered, and handed to the system once, when the callback returns; a larger piece goes to the system at once. What is
- * sent elsewhere goes out at the end of the loop's turn. What the system does not take waits in the connection's queue. A write that fails ends the connection after the callback
- * that made it.
+ * <p><b>Sending.</b> {@link #send} takes all the bytes before it returns, on every thread and in every callback, so you
+ * can reuse the buffer at once. Bytes go out in the order of the calls: if one call has returned before another begins,
+ * on whatever threads, its bytes are first. Small pieces sent by a callback of this connection on its loop are gathered
+ * and written together when the callback returns; a larger piece is written at once. What other code sends is written
+ * at the end of the loop's turn. Whatever the system does not accept waits in the connection's queue. If a write fails,
+ * the connection ends after the callback that made it.
  *
- * <p><b>Back pressure.</b> While more waits than the high-water mark, the connection is not read, so that a peer that does not read cannot have the queue grow
- * by its requests; when it has fallen to the low one, it is read again and {@link ConnectionHandler#onWritable} is called. A send that finds more waiting than the limit is refused before
- * anything is copied, and the connection is closed; so one connection holds no more than the limit and one message. What waits for all connections together has a limit too: see {@link
- * TcpServer.Builder#budget}.
+ * <p><b>Back pressure.</b> While more bytes are waiting than the high-water mark, the connection is not read; so a peer
+ * that does not read cannot make the queue grow by sending requests. When no more than the low-water mark is waiting,
+ * reading resumes and {@link ConnectionHandler#onWritable} is called. If more bytes than the limit are waiting, a send
+ * is refused before anything is copied, and the connection is closed; so a connection never holds more than the limit
+ * and one message. There is also a limit for all connections together: see {@link TcpServer.Builder#budget}.
  *
- * <p><b>Files.</b> A file goes out in order with the bytes, from the system's memory to the socket without a detour through this process where the system can do that. What waits of it counts for
- * the water marks, but takes no memory and does not count for the limit. A fast peer gets 1 MiB of it in a turn of the loop, then it is the others' turn.
- * What the system has not in memory it fetches from the device meanwhile, and the loop waits for it.
+ * <p><b>Files.</b> A file goes out in order with the other bytes. If the system supports it, the bytes go directly from
+ * the kernel's memory to the socket, without passing through this process. A waiting file counts towards the water
+ * marks but, because it takes no memory, not towards the limit. A fast peer gets at most 1 MiB of a file in one turn of
+ * the loop; then other connections have their turn. If the content is not in memory, the loop waits while the system
+ * reads it from the device.
  *
- * <p><b>Threads.</b> Any. After close nothing of it is kept.
+ * <p><b>Threads.</b> Any thread may call any method. After it is closed, the library keeps no reference to it.
  */
 public sealed interface Connection permits StreamConnection {
     /**
-     * Its number: unique in its server or client, and never used again.
+     * Returns the connection's number, which is unique within its server or client and never reused.
      *
-     * @return positive
+     * @return a positive number
      */
     long id();
 
     /**
-     * Our end.
+     * Returns the local address.
      *
-     * @return the local address
+     * @return the address and port of this end
      */
     InetSocketAddress localAddress();
 
     /**
-     * The peer's end.
+     * Returns the peer's address.
      *
-     * @return the remote address
+     * @return the address and port of the other end
      */
     InetSocketAddress remoteAddress();
 
     /**
-     * Sends bytes. They are taken before this returns, or refused: after {@link #close} or {@link #closeOutput}, on whatever thread, they are refused. Bytes that were taken go out before a close that
-     * comes later takes effect.
+     * Sends bytes. They are either all taken before this returns, or refused. They are refused once {@link #close} or
+     * {@link #closeOutput} was called, on any thread. Bytes that were taken go out before a later close takes effect.
      *
-     * @param data from its position to its limit. If the bytes were taken, its position is its limit afterwards, and the buffer may be used again at once; if they were refused it is as it was
+     * @param data the bytes from its position to its limit. If they were taken, its position is moved to its limit, and
+     *     the buffer may be reused at once; if they were refused, the buffer is unchanged
      * @return whether they were taken
      */
     SendResult send(ByteBuffer data);
@@ -61,7 +67,7 @@ public sealed interface Connection permits StreamConnection {
     /**
      * Sends text as UTF-8.
      *
-     * @param text any
+     * @param text the text
      * @return whether it was taken
      */
     default SendResult send(String text) {
@@ -69,77 +75,84 @@ public sealed interface Connection permits StreamConnection {
     }
 
     /**
-     * Sends a file as it is long now: {@link #sendFile(Path, long, long)} of all of it.
+     * Sends a whole file, with its current length: see {@link #sendFile(Path, long, long)}.
      *
      * @param file a regular file of the default file system
      * @return whether it was taken
      * @throws java.nio.file.NoSuchFileException if there is no such file
      * @throws java.nio.file.AccessDeniedException if it may not be read
-     * @throws IOException if it cannot be opened otherwise, e.g. because too many files are open
+     * @throws IOException if it cannot be opened for another reason, for example because too many files are open
      */
     SendResult sendFile(Path file) throws IOException;
 
     /**
-     * Sends a piece of a file, in order with what else is sent. The file is opened before this returns, and closed when it is sent or the connection is over; meanwhile it may be
-     * deleted, or replaced by renaming another one, without harm. Its bytes are read while they go out: one that is made shorter meanwhile cannot be sent to its end, so the connection is closed, and
-     * {@link ConnectionHandler#onError} told. An empty piece sends nothing.
+     * Sends part of a file, in order with everything else that is sent. The file is opened before this returns, and
+     * closed when it is sent or the connection has ended. Meanwhile it may be deleted, or replaced by renaming another
+     * file. Its bytes are read while they go out: if the file is truncated meanwhile, it cannot be sent to its end, so
+     * the connection is closed, and {@link ConnectionHandler#onError} is called. An empty part sends nothing.
      *
      * @param file a regular file of the default file system
-     * @param position of the first byte
-     * @param count how many bytes
+     * @param position the first byte to send
+     * @param count how many bytes to send
      * @return whether it was taken; if not, nothing of it is sent
      * @throws java.nio.file.NoSuchFileException if there is no such file
      * @throws java.nio.file.AccessDeniedException if it may not be read
-     * @throws java.io.EOFException if the file has not so many bytes from there on
-     * @throws IOException if it cannot be opened otherwise, e.g. because too many files are open
+     * @throws java.io.EOFException if the file has fewer bytes from that position on
+     * @throws IOException if it cannot be opened for another reason, for example because too many files are open
      * @throws IllegalArgumentException if position or count is negative
      */
     SendResult sendFile(Path file, long position, long count) throws IOException;
 
     /**
-     * How many bytes wait to be taken by the system, those of files included.
+     * Returns how many bytes are waiting to be sent, including those of files.
      *
-     * @return a gauge
+     * @return a momentary value
      */
     long queuedBytes();
 
-    /** Reads no more until {@link #resumeReads}: the peer's bytes stay in the kernel, and then with the peer. */
+    /**
+     * Stops reading until {@link #resumeReads} is called. The peer's bytes stay in the kernel and, when its buffer is
+     * full, with the peer.
+     */
     void pauseReads();
 
     /** Undoes {@link #pauseReads}. */
     void resumeReads();
 
     /**
-     * Sends what waits, and then tells the peer that no more will come; it can still send. Nothing is taken from the moment this is called. When the peer has ended too, before or after, and all is sent, the
-     * connection is over.
+     * Flushes pending output, then tells the peer that no more bytes will follow. The peer can still send. From the
+     * moment this is called, further sends are refused. When the peer has ended its direction too,
+     * before or after, and everything is sent, the connection ends.
      */
     void closeOutput();
 
     /**
-     * Sends what waits, and then closes. A peer that does not take it is waited for until the write timeout; one that goes on sending is told that no more comes, and its bytes are read
-     * and forgotten for a second, so that it gets all that was sent. Idempotent.
+     * Flushes pending output, then closes. If the peer does not take the output, the connection is closed at the write
+     * timeout. If the peer keeps sending, it is told that no more bytes will follow, and for one second its bytes are
+     * read and discarded, so that it receives everything that was sent. Idempotent.
      */
     void close();
 
-    /** Closes at once; what waits is lost. Idempotent. */
+    /** Closes at once; pending output is lost. Idempotent. */
     void abort();
 
     /**
-     * Whether it was closed, or is being closed.
+     * Returns whether the connection is closed or being closed.
      *
      * @return true from then on
      */
     boolean isClosed();
 
     /**
-     * Closes the connection when nothing was received or sent for that long. While {@link #pauseReads} leaves unread what the peer has sent, it is not silent.
+     * Sets after which time without received or sent bytes the connection is closed. While {@link
+     * #pauseReads} leaves bytes of the peer unread, the connection is not idle.
      *
      * @param timeout zero for never
      */
     void setIdleTimeout(Duration timeout);
 
     /**
-     * What the user attached.
+     * Returns the object that was attached with {@link #setAttachment}.
      *
      * @return null at first
      */
@@ -147,9 +160,9 @@ public sealed interface Connection permits StreamConnection {
     Object attachment();
 
     /**
-     * Attaches something of the user's.
+     * Attaches an object of your choice, for example the state of a session.
      *
-     * @param attachment anything
+     * @param attachment any object, or null
      */
     void setAttachment(@Nullable Object attachment);
 }

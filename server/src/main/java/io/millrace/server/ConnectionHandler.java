@@ -4,34 +4,42 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a server or client does with its connections. For one connection the calls come one after the other: {@link #onConnect} first, {@link
- * #onDisconnect} exactly once and last. What a call throws, whatever it is, goes to {@link #onError}, and nobody else is harmed.
- * An interrupt that a call leaves behind on a thread of ours is cleared: it ends nothing, and no other connection sees it.
+ * Your code for the connections of a server or client. Only {@link #onData} must be implemented.
+ *
+ * <p><b>What it can rely on.</b> The calls for one connection never overlap: {@link #onConnect} is first, {@link
+ * #onDisconnect} is last and called exactly once. Calls for different connections may run at the same time. Whatever a
+ * call throws goes to {@link #onError} and does not affect other connections. If a call leaves its thread interrupted,
+ * and the thread is one of the library's, the interrupt is cleared.
+ *
+ * <p><b>Threads.</b> Calls run where {@link io.millrace.engine.Dispatch} says. By default that is the connection's
+ * loop, where they must not block.
  */
 @FunctionalInterface
 public interface ConnectionHandler {
     /**
-     * A connection is there. If this throws, it is refused: closed, whatever {@link #onError} does, and nothing more is told but its {@link #onDisconnect}.
+     * Called when a connection was opened. If this throws, the connection is refused: it is closed, no matter what
+     * {@link #onError} does, and only its {@link #onDisconnect} is called afterwards.
      *
-     * @param connection the new one
+     * @param connection the new connection
      * @throws Exception goes to {@link #onError}
      */
     default void onConnect(Connection connection) throws Exception {}
 
     /**
-     * Bytes came.
+     * Called when bytes have arrived.
      *
-     * @param connection whose
-     * @param data is used again when this returns: keep a copy of what you keep
+     * @param connection the connection
+     * @param data the bytes; the buffer is reused when this returns, so copy whatever you need later
      * @throws Exception goes to {@link #onError}
      */
     void onData(Connection connection, ByteBuffer data) throws Exception;
 
     /**
-     * The peer sends no more, and may still read. Unless this is overridden, the connection is closed when what waits has been sent. If it is, the connection goes on until it is closed, or its output is: after {@link
-     * Connection#closeOutput}, before this or later, it is over when all is sent.
+     * Called when the peer sends no more; it may still read. By default the connection is closed after pending output
+     * was sent. If you override this, the connection stays open until you close it, or until both directions have
+     * ended ({@link Connection#closeOutput}) and everything is sent.
      *
-     * @param connection whose
+     * @param connection the connection
      * @throws Exception goes to {@link #onError}
      */
     default void onEndOfInput(Connection connection) throws Exception {
@@ -39,31 +47,34 @@ public interface ConnectionHandler {
     }
 
     /**
-     * More waited than the high-water mark says, and now no more than the low one does.
+     * Called when the bytes waiting to be sent were above the high-water mark and have fallen to the low-water mark.
      *
-     * @param connection whose
+     * @param connection the connection
      * @throws Exception goes to {@link #onError}
      */
     default void onWritable(Connection connection) throws Exception {}
 
     /**
-     * It is over: closed by either side, broken, or timed out. Its id is unknown to the server already.
+     * Called when the connection has ended: closed by either side, broken, or timed out. The server no longer knows its
+     * id.
      *
-     * @param connection which
+     * @param connection the connection
      * @throws Exception goes to {@link #onError}
      */
     default void onDisconnect(Connection connection) throws Exception {}
 
     /**
-     * Something went wrong: a callback threw, the connection broke, a timeout or a limit ended it, or one could not be accepted. Who overrides this decides what becomes of a
-     * connection whose callback threw; unless it is closed it goes on.
+     * Called when something went wrong: a callback threw, the connection broke, a timeout or a limit ended it, or a
+     * connection could not be accepted. If you override this method, you decide what happens to a connection whose
+     * callback threw: unless you close it, it goes on.
      *
-     * <p>Unless this is overridden: a callback that threw is logged as a warning with its stack, and the connection is closed when what waits has been sent. A limit that ended a
-     * connection or turned one away is logged as a warning, and a failure of the peer or the network for debugging only. All to {@code io.millrace.server}, and of each kind at most one line a second,
-     * which says how many were left out.
+     * <p>By default, a callback that threw is logged as a warning with its stack, and the connection is closed after
+     * pending output was sent. A limit that closed or refused a connection is logged as a warning; a failure of the
+     * peer or the network is logged for debugging only. Everything goes to the logger {@code io.millrace.server}, with
+     * at most one line a second of each kind, which says how many were left out.
      *
-     * @param connection which; null if there is none
-     * @param failure what
+     * @param connection the connection; null if there is none
+     * @param failure what went wrong
      */
     default void onError(@Nullable Connection connection, Throwable failure) {
         ConnectionLog.standard().byDefault(this, connection, failure);

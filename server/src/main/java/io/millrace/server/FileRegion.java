@@ -104,9 +104,9 @@ final class FileRegion {
     }
 
     private EOFException shrunk() {
-        return new EOFException("cannot send " + file.path() + " to its end: it was made shorter meanwhile, to "
-                + position + " bytes or fewer, and " + left
-                + " more were promised; to change a file that is being sent, write a new one and rename it");
+        return new EOFException("cannot send " + file.path() + " to its end: it was truncated meanwhile, to "
+                + position + " bytes or fewer, but " + left
+                + " more were to be sent; to change a file that is being sent, write a new one and rename it");
     }
 
     void close() {

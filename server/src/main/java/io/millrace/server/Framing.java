@@ -8,22 +8,25 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * Where one message ends and the next begins in a stream of bytes. Made once, and used for any number of connections.
+ * Splits a stream of bytes into messages. Create a framing once and use it for any number of connections.
  *
  * {@snippet :
  * Framing lines = Framing.lines(1024).within(Duration.ofSeconds(30));
  * TcpServer.listen(7007, lines.frames((connection, line) -> connection.send(lines.encode(line))));
  * }
  *
- * <p><b>What it guarantees.</b> {@link #frames} makes a handler for a server or client out of one whose {@code onData} gets whole frames, one a call, in order, without the delimiter or
- * length around them; all other calls pass through. A frame that came in one read is not copied; one that came in several is gathered first, in memory that grows with what
- * came, never with what was announced. An empty frame is a call with an empty buffer. A call that throws does not keep the following frames from being told. Once the
- * connection is closed, frames that came with the last are dropped.
+ * <p><b>What it guarantees.</b> {@link #frames} wraps a handler so that its {@code onData} gets whole frames, one per
+ * call, in order, without their delimiter or length. All other calls are passed through. A frame that arrives in one
+ * read is not copied. A frame that arrives in several is collected in memory that grows with the bytes that have
+ * arrived, never with the length that was announced. An empty frame is a call with an empty buffer. If a call throws,
+ * the frames after it are still delivered. Once the connection is closed, further frames are dropped.
  *
- * <p><b>When it fails.</b> A frame longer than the maximum, an end of input in the middle of a frame ({@link ProtocolException}), or a frame that takes longer than it may
- * ({@link java.net.SocketTimeoutException}) is told to {@code onError}; the first and the last close the connection. Nothing of that frame is told.
+ * <p><b>When it fails.</b> {@code onError} is called if a frame is longer than the maximum or the input ends in the
+ * middle of a frame ({@link ProtocolException}), or if a frame takes longer than allowed ({@link
+ * java.net.SocketTimeoutException}). A frame that is too long or too slow also closes the connection. No part of such a
+ * frame is delivered.
  *
- * <p><b>Threads.</b> Any; it never changes.
+ * <p><b>Threads.</b> Immutable; any thread may use it.
  */
 public abstract sealed class Framing permits Framing.Fixed, Framing.Prefixed, Framing.Delimited {
     /** The longest frame. */
@@ -42,18 +45,18 @@ public abstract sealed class Framing permits Framing.Fixed, Framing.Prefixed, Fr
      * Frames that all have the same length.
      *
      * @param length at least 1
-     * @return a framing without a limit of time
+     * @return a framing without a time limit
      */
     public static Framing fixed(int length) {
         return new Fixed(ServerSettings.inRange("the length of a frame", length, 1, Integer.MAX_VALUE - 8), 0);
     }
 
     /**
-     * Frames with their length before them, an unsigned number, the most significant byte first. The length does not count itself.
+     * Frames preceded by their length, an unsigned big-endian number that does not include itself.
      *
-     * @param prefixBytes how many bytes the length has: 1, 2 or 4
+     * @param prefixBytes the size of the length field: 1, 2 or 4 bytes
      * @param max the longest frame
-     * @return a framing without a limit of time
+     * @return a framing without a time limit
      */
     public static Framing lengthPrefixed(int prefixBytes, int max) {
         if (prefixBytes != 1 && prefixBytes != 2 && prefixBytes != 4) {
@@ -66,9 +69,9 @@ public abstract sealed class Framing permits Framing.Fixed, Framing.Prefixed, Fr
     /**
      * Frames that end with a delimiter.
      *
-     * @param delimiter one or more bytes that are in no frame
+     * @param delimiter one or more bytes that do not occur in a frame
      * @param max the longest frame, without the delimiter
-     * @return a framing without a limit of time
+     * @return a framing without a time limit
      */
     public static Framing delimited(byte[] delimiter, int max) {
         if (delimiter.length == 0) {
@@ -84,17 +87,18 @@ public abstract sealed class Framing permits Framing.Fixed, Framing.Prefixed, Fr
      * Lines that end with {@code \n}. A {@code \r} before it is part of the line.
      *
      * @param max the longest line in bytes
-     * @return a framing without a limit of time
+     * @return a framing without a time limit
      */
     public static Framing lines(int max) {
         return delimited("\n".getBytes(StandardCharsets.US_ASCII), max);
     }
 
     /**
-     * The same with a limit of time, so that nobody keeps a place by sending a byte now and then. A connection between two frames may be silent: see {@link
-     * TcpServer.Builder#idleTimeout}.
+     * Returns the same framing with a time limit, so that a peer cannot hold a connection by sending a byte now and
+     * then. Between two frames a connection may be silent for any time; {@link TcpServer.Builder#idleTimeout} limits
+     * that.
      *
-     * @param limit from a frame's first byte to its last; zero for no limit
+     * @param limit the time from a frame's first byte to its last; zero for no limit
      * @return another framing
      */
     public abstract Framing within(Duration limit);
@@ -102,25 +106,28 @@ public abstract sealed class Framing permits Framing.Fixed, Framing.Prefixed, Fr
     // ---- Using it ----
 
     /**
-     * A handler that finds frames.
+     * Wraps a handler so that it receives whole frames.
      *
-     * @param handler its {@code onData} gets whole frames; valid during the call, and may be sent
-     * @return for a server or a client
-     * @throws IllegalArgumentException if it was made by this method: a connection has one framing
+     * @param handler its {@code onData} gets whole frames, which are valid during the call and may be sent
+     * @return a handler for a server or a client
+     * @throws IllegalArgumentException if the handler was returned by this method, because a connection has only one
+     *     framing
      */
     public ConnectionHandler frames(ConnectionHandler handler) {
         if (Objects.requireNonNull(handler, "handler") instanceof FrameDecoder) {
-            throw new IllegalArgumentException("cannot find frames in frames: " + handler);
+            throw new IllegalArgumentException(
+                    "cannot wrap a handler that was returned by frames: a connection has one framing: " + handler);
         }
         return new FrameDecoder(this, handler);
     }
 
     /**
-     * Puts around a frame what the other side needs to find it.
+     * Adds the delimiter or length that the other side needs to find the frame.
      *
-     * @param frame from its position to its limit, which stay where they are; a delimiter in it is not looked for
-     * @return bytes to send
-     * @throws IllegalArgumentException if it is longer than the maximum, or has not the fixed length
+     * @param frame the bytes from its position to its limit, which do not change; the frame is not searched for the
+     *     delimiter
+     * @return the bytes to send
+     * @throws IllegalArgumentException if the frame is longer than the maximum, or does not have the fixed length
      */
     public ByteBuffer encode(ByteBuffer frame) {
         int length = frame.remaining();

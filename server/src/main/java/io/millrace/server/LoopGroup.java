@@ -36,7 +36,7 @@ final class LoopGroup {
             return new LoopGroup(List.of(new ManagerServerLoop(readiness)), manager.clock(), null);
         }
         throw new IllegalArgumentException("cannot run on " + manager
-                + ": it knows no descriptors; give one that implements ReadinessEventManager, or none");
+                + ": it has no descriptors; pass a manager that implements ReadinessEventManager, or none");
     }
 
     private static List<? extends ServerLoop> loopsOf(EventManager manager) {

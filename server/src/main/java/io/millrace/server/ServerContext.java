@@ -5,57 +5,64 @@ import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server's connections, by their ids. From any thread. After the server is closed it has none, and keeps nothing.
+ * The connections of a server or client, by id.
+ *
+ * <p><b>Threads.</b> Any thread may call any method. After the server or client is closed, it has no connections and
+ * keeps nothing.
  */
 public interface ServerContext {
     /**
-     * Sends bytes to one connection: as {@link Connection#send}.
+     * Sends bytes to one connection, like {@link Connection#send}.
      *
-     * @param id of the connection
-     * @param data from its position to its limit, which its position is afterwards if they were taken
+     * @param id the id of the connection
+     * @param data the bytes from its position to its limit; if they were taken, its position is moved to its limit
      * @return whether they were taken
      */
     SendResult send(long id, ByteBuffer data);
 
     /**
-     * Sends the same bytes to every connection that is there now: {@link #broadcast(Collection, ByteBuffer)} to all.
+     * Sends the same bytes to every current connection: see {@link #broadcast(Collection, ByteBuffer)}.
      *
-     * @param data from its position to its limit; as for {@link Connection#send}, its position is its limit afterwards, unless nobody took them
+     * @param data the bytes from its position to its limit; its position is moved to its limit, unless no connection
+     *     took them
      * @return how many connections took them
      */
     int broadcast(ByteBuffer data);
 
     /**
-     * Sends the same bytes to several connections. They are copied once, and shared; while they wait they count for each connection that holds them. One that cannot take them does not keep the others from it.
-     * A call that begins after another has returned, on whatever threads, arrives behind it; also if either is a {@code send}.
+     * Sends the same bytes to several connections. The bytes are copied once and shared; while they wait, they count
+     * for each connection that holds them. A connection that cannot take them does not affect the others. If one call
+     * has returned before another begins, on whatever threads, its bytes arrive first; this includes calls of {@code
+     * send}.
      *
      * @param to connections of this server or client
-     * @param data from its position to its limit; as for {@link Connection#send}, its position is its limit afterwards, unless nobody took them
+     * @param data the bytes from its position to its limit; its position is moved to its limit, unless no connection
+     *     took them
      * @return how many connections took them
      */
     int broadcast(Collection<? extends Connection> to, ByteBuffer data);
 
     /**
-     * Closes one connection, after what waits has been sent.
+     * Closes one connection after its pending output was sent.
      *
-     * @param id of the connection
-     * @return false if there is none with this id
+     * @param id the id of the connection
+     * @return false if there is no connection with this id
      */
     boolean close(long id);
 
     /**
-     * One connection.
+     * Returns one connection.
      *
-     * @param id its number
-     * @return null if there is none with this id
+     * @param id the id of the connection
+     * @return the connection, or null if there is none with this id
      */
     @Nullable
     Connection connection(long id);
 
     /**
-     * All connections that are there now.
+     * Returns all current connections.
      *
-     * @return a view that may change while it is looked at
+     * @return a live view, which may change during iteration
      */
     Collection<? extends Connection> connections();
 }

@@ -22,11 +22,26 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes TCP connections and calls a handler: as {@link TcpServer}, from the other end.
+ * Opens TCP connections and calls your handler: the counterpart of {@link TcpServer}.
  *
- * <p>It runs on the global {@link EventManager}, or on one of yours. Closing it closes its connections.
+ * {@snippet :
+ * try (TcpClient client = TcpClient.open()) {
+ *   Connection connection = client.connect(address, (c, data) -> handle(data)).join();
+ *   connection.send("hello");
+ *   ...
+ * }
+ * }
  *
- * <p><b>Threads.</b> Any.
+ * <p><b>What it guarantees.</b> The same as {@link TcpServer}, for each connection. The future of {@link #connect}
+ * completes after {@code onConnect} has returned, or fails with the reason.
+ *
+ * <p><b>Threads.</b> Any thread may call any method. Callbacks run where {@link Dispatch} says. By default that is the
+ * connection's loop, where they must not block: so do not {@code join} the future there.
+ *
+ * <p><b>Closing</b> is abrupt: {@link #close} closes all connections at once and drops what they have not sent. If
+ * everything must arrive, close the connection first and wait for its {@code onDisconnect}.
+ *
+ * <p>A client runs on the global {@link EventManager}, or on one of yours.
  */
 public final class TcpClient implements AutoCloseable {
     private final ServerSettings settings;
@@ -48,29 +63,30 @@ public final class TcpClient implements AutoCloseable {
     }
 
     /**
-     * Opens one with the defaults.
+     * Opens a client with the defaults.
      *
-     * @return a client, the caller's to close
+     * @return a client, which the caller must close
      */
     public static TcpClient open() {
         return builder().open();
     }
 
     /**
-     * For other settings than the defaults.
+     * Returns a builder, for settings other than the defaults.
      *
-     * @return a builder
+     * @return a builder with the defaults
      */
     public static Builder builder() {
         return new Builder();
     }
 
     /**
-     * Makes a connection.
+     * Opens a connection.
      *
-     * @param address resolved
-     * @param handler for this connection; {@code onConnect} is called before the future is completed
-     * @return completes when it is there, or could not be made: refused, by the peer or by an {@code onConnect} that throws, unreachable, or timed out
+     * @param address a resolved address
+     * @param handler called for this connection; {@code onConnect} is called before the future is completed
+     * @return completes with the connection; or exceptionally if it was refused (by the peer, or because {@code
+     *     onConnect} threw), is unreachable, or timed out
      */
     @SuppressWarnings("CollectionUndefinedEquality") // a future is itself
     public CompletableFuture<Connection> connect(InetSocketAddress address, ConnectionHandler handler) {
@@ -164,7 +180,9 @@ public final class TcpClient implements AutoCloseable {
         @Override
         public void failed(@Nullable IOException cause) {
             made.completeExceptionally(
-                    cause == null ? new IOException("cannot connect: closed before it was there") : cause);
+                    cause == null
+                            ? new IOException("cannot connect: closed before the connection was established")
+                            : cause);
         }
 
         @Override
@@ -205,7 +223,7 @@ public final class TcpClient implements AutoCloseable {
     }
 
     /**
-     * Its connections.
+     * Returns the client's connections.
      *
      * @return to send, broadcast and close by id
      */
@@ -214,8 +232,10 @@ public final class TcpClient implements AutoCloseable {
     }
 
     /**
-     * Closes its connections at once, and fails what is still being connected. Their {@code onDisconnect} is called, and no callback begins after this has returned, unless a handler does not return
-     * within ten seconds: that is logged. In a callback of this client it returns at once, and the rest follows. Idempotent.
+     * Closes all connections at once, and fails attempts that are still connecting. Each connection's {@code
+     * onDisconnect} is called. No callback starts after this has returned, unless a handler does not return within ten
+     * seconds, which is logged. Called from a callback of this client, it returns at once, and the rest follows.
+     * Idempotent.
      */
     @Override
     public void close() {
@@ -242,7 +262,7 @@ public final class TcpClient implements AutoCloseable {
         return "TCP client, " + connections;
     }
 
-    /** Settings of a client that has yet to be opened. */
+    /** Collects the settings of a client. */
     public static final class Builder {
         private final ServerSettings settings = new ServerSettings();
         private long connectNanos = 10_000_000_000L;
@@ -251,9 +271,9 @@ public final class TcpClient implements AutoCloseable {
         private Builder() {}
 
         /**
-         * Runs on a manager of yours, which stays open when the client is closed.
+         * Sets the manager to run on. It stays open when the client is closed.
          *
-         * @param shared the global one by default
+         * @param shared the global manager by default
          * @return this
          */
         public Builder manager(EventManager shared) {
@@ -262,7 +282,7 @@ public final class TcpClient implements AutoCloseable {
         }
 
         /**
-         * When an attempt to connect is given up.
+         * Sets after which time an attempt to connect is given up.
          *
          * @param timeout 10 s by default; zero for never
          * @return this
@@ -365,9 +385,9 @@ public final class TcpClient implements AutoCloseable {
         }
 
         /**
-         * Opens it.
+         * Opens the client.
          *
-         * @return a client, the caller's to close
+         * @return a client, which the caller must close
          */
         public TcpClient open() {
             return new TcpClient(this);

@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Accepts TCP connections and calls a handler.
+ * A TCP server: accepts connections and calls your handler.
  *
  * {@snippet :
  * try (TcpServer server = TcpServer.listen(7007, (connection, data) -> connection.send(data))) {
@@ -35,16 +35,20 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p><b>What it guarantees.</b> For each connection: {@code onConnect} first, {@code onDisconnect} exactly once and last, all calls one after the other, bytes in order in both
- * directions. A handler that throws, a peer that vanishes and a peer that does not read harm nobody else. Memory is bounded: see {@link Connection}.
+ * <p><b>What it guarantees.</b> For each connection, {@code onConnect} is called first and {@code onDisconnect} exactly
+ * once and last; calls never overlap; bytes stay in order in both directions. A handler that throws, a peer that
+ * vanishes and a peer that does not read do not affect other connections. Memory is bounded: see {@link Connection}.
  *
- * <p><b>Loops.</b> It runs on the loops of an {@link EventManager}: the global one, one of yours, or one of its own. Where the kernel spreads connections over listeners
- * of one port (SO_REUSEPORT) each loop accepts its own; else one accepts and they are assigned in turn. A connection stays with its loop.
+ * <p><b>Threads.</b> Any thread may call any method. Callbacks run where {@link Dispatch} says. By default that is the
+ * connection's loop, where they must not block.
  *
- * <p><b>Threads.</b> Any. Callbacks run where {@link Dispatch} says, on the connection's loop by default: then they must not block.
+ * <p><b>Loops.</b> The server runs on the loops of an {@link EventManager}: the global one, one of yours, or its own.
+ * If the kernel can distribute connections over several listeners on one port (SO_REUSEPORT), each loop accepts its own
+ * connections; otherwise one loop accepts, and connections are assigned to the loops in rotation. A connection stays on
+ * its loop.
  *
  * <h2>Portability</h2>
- * Everywhere. SO_REUSEPORT is used on Linux.
+ * Works everywhere. SO_REUSEPORT is used on Linux.
  */
 public final class TcpServer implements AutoCloseable {
     private final ConnectionHandler handler;
@@ -82,11 +86,12 @@ public final class TcpServer implements AutoCloseable {
     }
 
     /**
-     * Starts a server with the defaults on a port of the loopback interface.
+     * Starts a server with the defaults on a port of the loopback interface. To listen on another address, use {@link
+     * #builder}.
      *
-     * @param port 0 for any
-     * @param handler for every connection
-     * @return a server that listens, the caller's to close
+     * @param port the port, or 0 for any free one
+     * @param handler called for every connection
+     * @return a listening server, which the caller must close
      * @throws IOException if it cannot listen there
      */
     public static TcpServer listen(int port, ConnectionHandler handler) throws IOException {
@@ -96,9 +101,9 @@ public final class TcpServer implements AutoCloseable {
     }
 
     /**
-     * For other settings than the defaults.
+     * Returns a builder, for settings other than the defaults.
      *
-     * @return a builder
+     * @return a builder with the defaults
      */
     public static Builder builder() {
         return new Builder();
@@ -238,10 +243,14 @@ public final class TcpServer implements AutoCloseable {
     // ---- Ending ----
 
     /**
-     * Ends the server gracefully: stops accepting, lets every connection send what it has to send, and closes it; what is left at the deadline is cut off. Every connection's {@code
-     * onDisconnect} is called. Returns a quarter of a second after the deadline at the latest, whatever handlers and peers do: a handler that has not returned by then is named in the result, its peer is
-     * cut off, and its connection's end is told when it does return. In a callback of this server it returns at once, and the rest happens in the background. An interrupt does not cut it short, and is kept for
-     * the caller. Any number of times, from any thread; the earliest deadline counts.
+     * Shuts down gracefully: stops accepting, flushes the pending output of every connection and closes it. Connections
+     * that are left at the deadline are cut off. Every connection's {@code onDisconnect} is called.
+     *
+     * <p>Returns at most a quarter of a second after the deadline, no matter what handlers and peers do. If a handler
+     * has not returned by then, it is named in the result and its peer is cut off; {@code onDisconnect} follows when
+     * the handler returns. Called from a callback of this server, it returns at once, and the rest happens in the
+     * background. An interrupt does not cut the wait short; the interrupt status is restored for the caller. Any thread
+     * may call this, any number of times; the earliest deadline counts.
      *
      * @param atMost how long connections may take
      * @return what was left; from a callback, what is known so far
@@ -371,29 +380,29 @@ public final class TcpServer implements AutoCloseable {
         return remaining;
     }
 
-    /** Ends the server gracefully, within ten seconds: see {@link #shutdown}. What has not ended by then is logged. */
+    /** Shuts down gracefully within ten seconds: see {@link #shutdown}. Whatever has not ended by then is logged. */
     @Override
     public void close() {
         ShutdownResult how = shutdown(Deadline.OF_CLOSE);
         if (!how.remaining().isEmpty() && result.isDone()) {
-            FailureLog.warn("closed " + this + ", of which something has not ended in time: "
-                    + String.join("; ", how.remaining()));
+            FailureLog.warn(
+                    "closed " + this + ", but this has not ended in time: " + String.join("; ", how.remaining()));
         }
     }
 
     // ---- Looking at it ----
 
     /**
-     * Where it listens.
+     * Returns the address on which the server listens.
      *
-     * @return with the port that the system chose if 0 was asked for
+     * @return the address, with the port that the system chose if 0 was requested
      */
     public InetSocketAddress address() {
         return address;
     }
 
     /**
-     * Its connections.
+     * Returns the server's connections.
      *
      * @return to send, broadcast and close by id
      */
@@ -402,7 +411,7 @@ public final class TcpServer implements AutoCloseable {
     }
 
     /**
-     * How many loops serve it.
+     * Returns how many loops serve it.
      *
      * @return at least 1
      */
@@ -411,36 +420,36 @@ public final class TcpServer implements AutoCloseable {
     }
 
     /**
-     * The backend of its loops.
+     * Returns the name of the backend of its loops.
      *
-     * @return for people
+     * @return a human-readable name
      */
     public String backend() {
         return loops.first().backend();
     }
 
     /**
-     * How many connections there have been.
+     * Returns how many connections there have been.
      *
-     * @return a count
+     * @return a count since the server was started
      */
     public long connectionsOpened() {
         return connections.opened();
     }
 
     /**
-     * How many bytes came.
+     * Returns how many bytes were received.
      *
-     * @return a count
+     * @return a count since the server was started
      */
     public long bytesReceived() {
         return connections.bytesReceived();
     }
 
     /**
-     * How many bytes went.
+     * Returns how many bytes were sent.
      *
-     * @return a count
+     * @return a count since the server was started
      */
     public long bytesSent() {
         return connections.bytesSent();
@@ -451,7 +460,7 @@ public final class TcpServer implements AutoCloseable {
         return "TCP server on " + address + ", " + connections + (closing.get() ? ", closing" : "");
     }
 
-    /** Settings of a server that has yet to be started. */
+    /** Collects the settings of a server. */
     public static final class Builder {
         private final ServerSettings settings = new ServerSettings();
         private InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
@@ -473,9 +482,9 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * Where to listen.
+         * Sets the address to listen on.
          *
-         * @param local any port of the loopback interface by default
+         * @param local any free port of the loopback interface by default
          * @return this
          */
         public Builder address(InetSocketAddress local) {
@@ -484,9 +493,9 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * Runs on a manager of yours, which stays open when the server is closed.
+         * Sets the manager to run on. It stays open when the server is closed.
          *
-         * @param shared the global one by default
+         * @param shared the global manager by default
          * @return this
          */
         public Builder manager(EventManager shared) {
@@ -495,9 +504,9 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * Runs on reactors of its own, which end with it.
+         * Gives the server its own reactors, which end with it.
          *
-         * @param reactors how many, on which backend, and so on
+         * @param reactors the number of reactors, their backend, and so on
          * @return this
          */
         public Builder reactors(Reactors.Builder reactors) {
@@ -506,9 +515,9 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * How many connections may wait to be accepted.
+         * Sets how many connections may wait to be accepted.
          *
-         * @param count 1,024 by default; the system may take it for less
+         * @param count 1,024 by default; the system may reduce it
          * @return this
          */
         public Builder backlog(int count) {
@@ -517,7 +526,9 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * How many connections may be open; more are closed when they come, and {@code onError} is told. Never one more, however many loops accept; one counts until its {@code onDisconnect} has returned.
+         * Limits how many connections may be open. Further ones are closed as soon as they are accepted, and {@code
+         * onError} is called. The limit is exact, no matter how many loops accept. A connection counts until its
+         * {@code onDisconnect} has returned.
          *
          * @param count no limit by default
          * @return this
@@ -528,7 +539,8 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * How many connections may be open from one address; more are closed when they come, and {@code onError} is told. Never one more, however many loops accept.
+         * Limits how many connections may be open from one address. Further ones are closed as soon as they are
+         * accepted, and {@code onError} is called. The limit is exact, no matter how many loops accept.
          *
          * @param count no limit by default
          * @return this
@@ -540,9 +552,9 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * Whether each loop has a listener of its own, where the kernel spreads connections over them.
+         * Sets whether each loop has its own listener, if the kernel can distribute connections over them.
          *
-         * @param spread true by default; false: one loop accepts, and connections are assigned in turn
+         * @param spread true by default; if false, one loop accepts, and connections are assigned in rotation
          * @return this
          */
         public Builder reusePort(boolean spread) {
@@ -551,7 +563,7 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * Whether other processes of the same user may listen on the same port, if they say so too.
+         * Sets whether other processes of the same user may listen on the same port, provided that they allow it, too.
          *
          * @param share false by default
          * @return this
@@ -562,9 +574,10 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * How many bytes {@code onData} gets at most.
+         * Sets how many bytes {@code onData} gets at most.
          *
-         * @param bytes by default 262,144 where callbacks run on the loop of {@link Reactors}, whose connections share a buffer, else 8,192
+         * @param bytes by default 262,144 if callbacks run on a loop of {@link Reactors}, whose connections share one
+         *     buffer; otherwise 8,192
          * @return this
          */
         public Builder bufferSize(int bytes) {
@@ -573,12 +586,14 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * How much may wait to be sent on a connection.
+         * Sets how many bytes may wait to be sent on a connection.
          *
-         * @param low at or below this it is called writable again; 32 KiB by default
-         * @param high above this it is not read, and senders are told; 64 KiB by default
-         * @param limit a send that finds more waiting than this is refused, and the connection closed; 64 MiB by default. A send from another thread counts 128 bytes more than it has, until the loop has
-         *     taken it over: so small ones are refused earlier, and those that are under way hold no more memory than this
+         * @param low when no more than this is waiting, {@code onWritable} is called; 32 KiB by default
+         * @param high while more than this is waiting, the connection is not read, and {@code send} says so; 64 KiB by
+         *     default
+         * @param limit if more than this is waiting, a send is refused and the connection is closed; 64 MiB by default A send
+         *     from another thread counts 128 bytes more than it has until the loop has taken it over, so that many small
+         *     ones are bounded too
          * @return this
          */
         public Builder waterMarks(long low, long high, long limit) {
@@ -587,11 +602,14 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * How much may wait to be sent on all connections together. Above it the connection that holds most is closed, and its {@code onError} told, so that peers that do not read
-         * cannot fill the heap for all. A connection for which less than 4 KiB wait does not count. Bytes that connections share, as those of a broadcast, count for each of them.
+         * Limits how much may wait to be sent on all connections together, so that peers that do not read cannot fill
+         * the heap. Above the limit, the connection that holds most is closed, and its {@code onError} is called.
+         * Connections with less than 4 KiB waiting do not count. Bytes that connections share, such as those of a
+         * broadcast, count for each of them.
          *
-         * @param bytes a quarter of the largest heap by default
-         * @param files open files that wait; a quarter of what the process may have open by default, and at most 1,024
+         * @param bytes a quarter of the maximum heap by default
+         * @param files how many open files may wait; by default a quarter of the files that the process may have open,
+         *     and at most 1,024
          * @return this
          */
         public Builder budget(long bytes, int files) {
@@ -600,7 +618,7 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * Whether small writes go out at once (TCP_NODELAY).
+         * Sets whether small writes go out at once (TCP_NODELAY).
          *
          * @param on true by default
          * @return this
@@ -611,7 +629,7 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * When the system asks a silent peer whether it is still there.
+         * Sets when the system checks whether a silent peer is still there.
          *
          * @param times after 60 s by default; null for never
          * @return this
@@ -622,9 +640,9 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * When a connection on which nothing is received or sent is closed.
+         * Sets after which time without received or sent bytes a connection is closed.
          *
-         * @param timeout zero, never, by default
+         * @param timeout zero, which means never, by default
          * @return this
          */
         public Builder idleTimeout(Duration timeout) {
@@ -633,7 +651,7 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * When a connection whose peer takes nothing of what waits is closed.
+         * Sets after which time a connection is closed whose peer does not take any of the bytes that are waiting.
          *
          * @param timeout 30 s by default; zero for never
          * @return this
@@ -644,10 +662,10 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * Where callbacks run.
+         * Sets where callbacks run.
          *
          * @param mode on the connection's loop by default
-         * @param workers how many threads there are with {@link Dispatch#POOL}
+         * @param workers the number of threads with {@link Dispatch#POOL}
          * @return this
          */
         public Builder dispatch(Dispatch mode, int workers) {
@@ -656,11 +674,11 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * Starts it.
+         * Starts the server.
          *
-         * @param handler for every connection
-         * @return a server that listens, the caller's to close
-         * @throws IOException if it cannot listen there, e.g. because the port is taken
+         * @param handler called for every connection
+         * @return a listening server, which the caller must close
+         * @throws IOException if it cannot listen there, for example because the port is taken
          */
         public TcpServer start(ConnectionHandler handler) throws IOException {
             return new TcpServer(this, Objects.requireNonNull(handler, "handler"));

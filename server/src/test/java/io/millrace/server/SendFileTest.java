@@ -278,7 +278,7 @@ class SendFileTest {
             assertThat(got).isLessThan(LARGE);
             assertThat(handler.next())
                     .startsWith("error cannot send " + file)
-                    .contains("made shorter")
+                    .contains("truncated")
                     .contains("rename");
             assertThat(handler.next()).isEqualTo("disconnect");
             assertThat(open(file)).isZero();

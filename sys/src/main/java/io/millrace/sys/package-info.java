@@ -1,14 +1,15 @@
 /**
- * What a backend must supply, and what it is given to watch.
+ * The interface that a backend implements, and the things that it watches.
  *
- * <p><b>Who lives here.</b> {@link io.millrace.sys.Selector} is the one page that a mechanism implements: open, control, wait, wake, close; a {@link
- * io.millrace.sys.SelectorProvider} says whether it can, and why not. A {@link io.millrace.sys.SystemHandle} is what it watches: a {@link
- * io.millrace.sys.Descriptor}, which decides when its number may be given back to the kernel, or a {@link io.millrace.sys.NioHandle}. A {@link
+ * <p><b>Contents.</b> {@link io.millrace.sys.Selector} is the interface of a mechanism, on one page: open, control,
+ * wait, wake, close. A {@link io.millrace.sys.SelectorProvider} says whether the mechanism is available and, if not,
+ * why. A {@link io.millrace.sys.SystemHandle} is what a selector watches: either a {@link io.millrace.sys.Descriptor},
+ * which decides when its number may be given back to the kernel, or a {@link io.millrace.sys.NioHandle}. A {@link
  * io.millrace.sys.KernelKey} is the 64 bits that travel through the kernel and come back with an event.
  *
- * <p><b>Its rooms</b>, from the bottom up: {@code call} makes native calls; this package; {@code posix} has the system calls by subject; {@code selector} has the
- * mechanisms, a file each, and chooses one.
+ * <p><b>The packages of this module</b>, from the bottom up: {@code call} makes native calls; then this package; {@code
+ * posix} has the system calls by subject; {@code selector} has one file per mechanism, and chooses one of them.
  *
- * <p><b>Who may call.</b> {@code poll}, {@code net} and {@code engine}; none of it is for users. Nothing here calls upwards.
+ * <p><b>Callers.</b> {@code poll}, {@code net} and {@code engine}. None of it is for users. Nothing here calls upwards.
  */
 package io.millrace.sys;

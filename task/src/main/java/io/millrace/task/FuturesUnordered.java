@@ -10,8 +10,7 @@ import java.util.stream.Collector;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Futures in any number, whose results come as they complete; those that became ready within one cycle come in index order. See
- * {@link Unordered} for the cycle, the fairness that is promised, and all the ways to consume.
+ * A set of any number of futures that yields their results as they complete.
  *
  * {@snippet :
  * try (var downloads = FuturesUnordered.<Page>create()) {
@@ -25,9 +24,17 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p>A child is removed when it has its outcome, and its index goes to the next one that is added. Its waker does not.
+ * <p><b>What it guarantees.</b> Between a child's wake-up and its poll, no other child is polled more than twice.
+ * Results that became ready within one cycle are yielded in the order of their indices. {@link Unordered} explains the
+ * cycle and lists all ways to consume a set.
  *
- * @param <T> the values
+ * <p>A child is removed when it has yielded its outcome, and its index is reused by the next child that is added. Its
+ * waker is not: a late call of the old waker does not affect the new child.
+ *
+ * <p><b>Threads.</b> Any thread may add and remove children. One thread at a time may consume; a second one gets an
+ * {@link IllegalStateException}.
+ *
+ * @param <T> the type of the values
  */
 public final class FuturesUnordered<T> extends Unordered<T> {
     private final int limit;
@@ -47,21 +54,21 @@ public final class FuturesUnordered<T> extends Unordered<T> {
     }
 
     /**
-     * An empty set.
+     * Creates an empty set.
      *
-     * @param <T> the values
-     * @return the caller's to close
+     * @param <T> the type of the values
+     * @return a set, which the caller must close
      */
     public static <T> FuturesUnordered<T> create() {
         return new FuturesUnordered<>(new Builder<>(), null);
     }
 
     /**
-     * A set of these children.
+     * Creates a set with the given children.
      *
      * @param children added in this order
-     * @param <T> the values
-     * @return the caller's to close
+     * @param <T> the type of the values
+     * @return a set, which the caller must close
      */
     public static <T> FuturesUnordered<T> from(Iterable<? extends Pollable<? extends T>> children) {
         FuturesUnordered<T> set = create();
@@ -89,9 +96,9 @@ public final class FuturesUnordered<T> extends Unordered<T> {
     }
 
     /**
-     * For a set with settings of its own.
+     * Returns a builder, for settings other than the defaults.
      *
-     * @param <T> the values
+     * @param <T> the type of the values
      * @return a builder with the defaults
      */
     public static <T> Builder<T> builder() {
@@ -99,10 +106,11 @@ public final class FuturesUnordered<T> extends Unordered<T> {
     }
 
     /**
-     * For a set that takes its children from an iterator, with at most so many in flight: {@code atMost(8).from(urls, this::fetch)}.
+     * Returns a builder for a set that takes its children from an iterator, with at most {@code limit} of them in
+     * flight: {@code atMost(8).from(urls, this::fetch)}.
      *
      * @param limit at least 1
-     * @param <T> the values
+     * @param <T> the type of the values
      * @return a builder with this limit
      */
     public static <T> Builder<T> atMost(int limit) {
@@ -110,10 +118,11 @@ public final class FuturesUnordered<T> extends Unordered<T> {
     }
 
     /**
-     * Adds a child, which is polled in the next cycle. From any thread; also while others consume, and after the end.
+     * Adds a child, which is polled in the next cycle. Any thread may call this, even while another one consumes the
+     * set, and after the set was at its end.
      *
-     * @param child not in any set
-     * @return a key to remove it with
+     * @param child must not be in any set
+     * @return a key to remove it
      * @throws IllegalStateException if the set is closed
      */
     public long add(Pollable<? extends T> child) {
@@ -123,8 +132,8 @@ public final class FuturesUnordered<T> extends Unordered<T> {
     /**
      * Adds the value of a stage. Removing it cancels the stage's future.
      *
-     * @param stage where the value comes from
-     * @return a key to remove it with
+     * @param stage the stage
+     * @return a key to remove it
      * @throws IllegalStateException if the set is closed
      */
     public long add(CompletionStage<? extends T> stage) {
@@ -151,10 +160,10 @@ public final class FuturesUnordered<T> extends Unordered<T> {
     }
 
     /**
-     * Adds the result of a call, which starts at once on a virtual thread of its own. Removing it interrupts the call.
+     * Adds the result of a call, which starts at once on a new virtual thread. Removing it interrupts the call.
      *
      * @param callable what to call
-     * @return a key to remove it with
+     * @return a key to remove it
      * @throws IllegalStateException if the set is closed
      */
     public long add(Callable<? extends T> callable) {
@@ -272,7 +281,8 @@ public final class FuturesUnordered<T> extends Unordered<T> {
         private Builder() {}
 
         /**
-         * How many children one call may poll before it returns pending, so that the set can't hog its loop.
+         * Sets how many children one call may poll before it returns pending, so that the set cannot monopolise its
+         * loop.
          *
          * @param budget at least 1; 1,024 by default
          * @return this
@@ -283,7 +293,8 @@ public final class FuturesUnordered<T> extends Unordered<T> {
         }
 
         /**
-         * How many children that come from an iterator may be in the set at once. Those that are added count, but are never refused.
+         * Limits how many children from an iterator may be in the set at once. Children that are added directly count,
+         * too, but are never refused.
          *
          * @param limit at least 1; unlimited by default
          * @return this
@@ -297,7 +308,7 @@ public final class FuturesUnordered<T> extends Unordered<T> {
         }
 
         /**
-         * How long each child has from its first poll; see {@link Pollable#within}.
+         * Sets how long each child may take from its first poll: see {@link Pollable#within}.
          *
          * @param timeout none by default
          * @return this
@@ -319,7 +330,7 @@ public final class FuturesUnordered<T> extends Unordered<T> {
         }
 
         /**
-         * What a failure means for the other children.
+         * Sets what a failure means for the other children.
          *
          * @param policy {@link FailurePolicy#COLLECT_ALL} by default
          * @return this
@@ -330,32 +341,33 @@ public final class FuturesUnordered<T> extends Unordered<T> {
         }
 
         /**
-         * Makes an empty set.
+         * Creates an empty set.
          *
-         * @return the caller's to close
+         * @return a set, which the caller must close
          */
         public FuturesUnordered<T> build() {
             return new FuturesUnordered<>(this, null);
         }
 
         /**
-         * Makes a set that takes its children from an iterator, when there is room and the set is consumed; never ahead. The iterator
-         * is called by the consumer only. If it throws, that is yielded as a failure, and it is asked no more.
+         * Creates a set that takes its children from an iterator. It takes a child only when there is room and the set
+         * is being consumed, never in advance. Only the consumer calls the iterator. If the iterator throws, that is
+         * yielded as a failure, and it is not called again.
          *
          * @param children may be endless
-         * @return the caller's to close
+         * @return a set, which the caller must close
          */
         public FuturesUnordered<T> from(Iterator<? extends Pollable<? extends T>> children) {
             return new FuturesUnordered<>(this, Objects.requireNonNull(children, "children"));
         }
 
         /**
-         * Like {@link #from(Iterator)}, each child made of an input when its turn comes.
+         * Like {@link #from(Iterator)}, but creates each child from an input when its turn comes.
          *
          * @param inputs may be endless
-         * @param start makes a child
-         * @param <I> the inputs
-         * @return the caller's to close
+         * @param start creates a child
+         * @param <I> the type of the inputs
+         * @return a set, which the caller must close
          */
         public <I> FuturesUnordered<T> from(
                 Iterable<I> inputs, Function<? super I, ? extends Pollable<? extends T>> start) {

@@ -5,14 +5,31 @@ import java.util.stream.Collector;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Streams in any number, whose values come as they appear. See {@link Unordered} for the cycle, the fairness that is promised, and all
- * the ways to consume.
+ * A set of any number of streams that yields their values as they arrive.
  *
- * <p>A stream that yielded is polled again in the next cycle, after everybody else who was woken: two streams that always have something
- * alternate strictly. One that ends is removed without a word; see {@link IndexedStreamsUnordered} for a word. One that throws yields
- * {@link Failed} and is removed.
+ * {@snippet :
+ * try (var prices = StreamsUnordered.<Price>create()) {
+ *     prices.add(PollableStream.of(publisher));
+ *     prices.add(history.iterator());
+ *     for (var outcome : prices) {
+ *         if (outcome instanceof Item(Price price)) {
+ *             show(price);
+ *         }
+ *     }
+ * }
+ * }
  *
- * @param <T> the values
+ * <p><b>What it guarantees.</b> Between a child's wake-up and its poll, no other child is polled more than twice. A
+ * stream that has yielded a value is polled again in the next cycle, after all others that were woken: two streams that
+ * always have a value alternate strictly. {@link Unordered} explains the cycle and lists all ways to consume a set.
+ *
+ * <p>A stream that ends is removed silently; {@link IndexedStreamsUnordered} reports the end. A stream that throws
+ * yields {@link Failed} and is removed.
+ *
+ * <p><b>Threads.</b> Any thread may add and remove children. One thread at a time may consume; a second one gets an
+ * {@link IllegalStateException}.
+ *
+ * @param <T> the type of the values
  */
 public final class StreamsUnordered<T> extends Unordered<T> {
     private StreamsUnordered(int budget) {
@@ -20,32 +37,32 @@ public final class StreamsUnordered<T> extends Unordered<T> {
     }
 
     /**
-     * An empty set.
+     * Creates an empty set.
      *
-     * @param <T> the values
-     * @return the caller's to close
+     * @param <T> the type of the values
+     * @return a set, which the caller must close
      */
     public static <T> StreamsUnordered<T> create() {
         return new StreamsUnordered<>(DEFAULT_BUDGET);
     }
 
     /**
-     * An empty set that polls at most so many children in one call.
+     * Creates an empty set that polls at most {@code budget} children in one call.
      *
      * @param budget at least 1; 1,024 by default
-     * @param <T> the values
-     * @return the caller's to close
+     * @param <T> the type of the values
+     * @return a set, which the caller must close
      */
     public static <T> StreamsUnordered<T> withBudget(int budget) {
         return new StreamsUnordered<>(budget);
     }
 
     /**
-     * A set of these children.
+     * Creates a set with the given children.
      *
      * @param children added in this order
-     * @param <T> the values
-     * @return the caller's to close
+     * @param <T> the type of the values
+     * @return a set, which the caller must close
      */
     public static <T> StreamsUnordered<T> from(Iterable<? extends PollableStream<? extends T>> children) {
         StreamsUnordered<T> set = create();
@@ -73,11 +90,12 @@ public final class StreamsUnordered<T> extends Unordered<T> {
     }
 
     /**
-     * Adds a child, which is polled in the next cycle. From any thread; also while others consume, and after the end. For a publisher, add
-     * {@link PollableStream#of(java.util.concurrent.Flow.Publisher)}.
+     * Adds a child, which is polled in the next cycle. Any thread may call this, even while another one consumes the
+     * set, and after the set was at its end. For a publisher, add {@link
+     * PollableStream#of(java.util.concurrent.Flow.Publisher)}.
      *
-     * @param child not in any set
-     * @return a key to remove it with
+     * @param child must not be in any set
+     * @return a key to remove it
      * @throws IllegalStateException if the set is closed
      */
     public long add(PollableStream<? extends T> child) {
@@ -87,8 +105,8 @@ public final class StreamsUnordered<T> extends Unordered<T> {
     /**
      * Adds the elements of an iterator.
      *
-     * @param iterator walked through by the consumer
-     * @return a key to remove it with
+     * @param iterator called by the consumer
+     * @return a key to remove it
      * @throws IllegalStateException if the set is closed
      */
     public long add(Iterator<? extends T> iterator) {

@@ -1,15 +1,19 @@
 /**
- * Many futures or streams in one place, driven fairly. {@link io.millrace.task.FuturesUnordered},
- * {@link io.millrace.task.StreamsUnordered} and {@link io.millrace.task.IndexedStreamsUnordered} hold children that are polled when
- * their {@link io.millrace.task.Waker} was called, each at most once per cycle, and yield what they produce as it comes.
+ * Sets of many futures or streams, driven fairly.
  *
- * <p>A child is a {@link io.millrace.task.Pollable} or a {@link io.millrace.task.PollableStream}; both have adapters from and to what the
- * JDK knows: stages, callables on virtual threads, iterators, {@code Flow} publishers. A set is itself a stream, so sets nest.
+ * <p>{@link io.millrace.task.FuturesUnordered}, {@link io.millrace.task.StreamsUnordered} and {@link
+ * io.millrace.task.IndexedStreamsUnordered} hold children. A child is polled when its {@link io.millrace.task.Waker}
+ * was called, at most once per cycle, and the set yields results as they arrive.
  *
- * <p>Where to begin reading: {@code Unordered} for the cycle, {@code WakeSet} for the two bit sets and why no wake-up is lost between
- * them, {@code Child} for the waker that outlives its child. {@link io.millrace.task.StreamSource} is the one bridge to
- * {@code io.millrace.poll}; nothing else here knows of it.
+ * <p>A child is a {@link io.millrace.task.Pollable} or a {@link io.millrace.task.PollableStream}. Both have adapters
+ * from and to the types of the JDK: stages, callables on virtual threads, iterators, {@code Flow} publishers. A set is
+ * itself a stream, so sets can be nested.
  *
- * <p>It has more types than other packages: one algorithm, and an adapter for each thing of the JDK that can be a child or a consumer.
+ * <p>To read the code, start with {@code Unordered} for the cycle; then {@code WakeSet} for the two bit sets and why no
+ * wake-up is lost between them, and {@code Child} for the waker that outlives its child. {@link
+ * io.millrace.task.StreamSource} is the only link to {@code io.millrace.poll}.
+ *
+ * <p>There are more than 30 types because half of them, 19, are package-private parts and adapters: in a package of
+ * their own they, and what they use of the public classes, would have to be public.
  */
 package io.millrace.task;

@@ -26,8 +26,9 @@
  * }
  *
  * <p>Everything here is written against the public API and knows nothing of {@code
- * sys}. A test's display name begins with the ids of CONTRACT.md that it proves.
+ * sys}. A test's display name begins with the ids of {@code docs/contract.md} that it proves.
  *
- * <p>It has more types than other packages: each suite is a file.
+ * <p>There are more than 30 types because each suite is a class that users extend, and one import is enough for all of
+ * them.
  */
 package io.millrace.testkit;

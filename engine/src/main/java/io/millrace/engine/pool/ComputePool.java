@@ -17,29 +17,34 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads for work that would hold up an event loop: what is urgent first, and the result comes back to the loop.
+ * A thread pool for work that would hold up an event loop. It runs urgent tasks first and can deliver the results back
+ * to the loop.
  *
  * <pre>{@code
  * pool.submit(() -> render(page), Priority.HIGH, loop).thenAccept(html -> connection.send(html));
  * }</pre>
  *
- * <p><b>What it guarantees.</b> A task runs once on a thread of the pool, or it is cancelled and never runs. A free thread takes the task of the
- * highest {@link Priority}; tasks of one priority begin in the order they were submitted. A task that throws, even an {@link Error}, fails
- * its future and is counted; its thread goes on with the next.
+ * <p><b>What it guarantees.</b> A task runs once on a thread of the pool, or it is cancelled and never runs. A free
+ * thread takes the task of the highest {@link Priority}; tasks of the same priority start in the order in which they
+ * were submitted. If a task throws, even an {@link Error}, its future fails and the failure is counted; the thread goes
+ * on with the next task.
  *
- * <p><b>Starvation and ageing.</b> By default the order is strict: while there is urgent work, LOW waits. With {@linkplain Builder#ageing
- * ageing} by a step of <i>s</i> a waiting task counts one class higher for each <i>s</i> that it has waited, and among tasks that count the
- * same the one submitted first is next. So the bound is: once a task of level <i>p</i> has waited (4 − <i>p</i>) · <i>s</i>, nothing that was
- * submitted after it begins before it, be it SYSTEM; a task that must wait longer waits for older ones only.
+ * <p><b>Starvation and ageing.</b> By default the order is strict: LOW tasks wait for as long as there is more urgent
+ * work. With {@linkplain Builder#ageing ageing} by a step of <i>s</i>, a waiting task moves up one priority for each
+ * <i>s</i> that it has waited, and among tasks of equal rank the one that was submitted first is next. This gives a
+ * bound: once a task of level <i>p</i> has waited (4 − <i>p</i>) · <i>s</i>, no task that was submitted later starts
+ * before it, not even a SYSTEM task. If it has to wait longer, it waits for older tasks only.
  *
- * <p><b>Cancelling.</b> Cancelling the future of a task that waits, or completing it in another way, takes the task out of the queue. What runs
- * already is not interrupted: it runs to its end and counts as completed or failed, though its future says cancelled.
+ * <p><b>Cancelling.</b> Cancelling the future of a waiting task, or completing it in any other way, removes the task
+ * from the queue. A task that is already running is not interrupted: it runs to its end and counts as completed or
+ * failed, although its future is cancelled.
  *
- * <p><b>Threads.</b> Any thread may call anything, tasks too. No lock is held while a task, a stage that depends on one, or an executor of
- * yours runs. A stage added without an executor runs on the pool's thread that completed the future, on the canceller's, or on the one that added it.
+ * <p><b>Threads.</b> Any thread may call any method, including from tasks. No lock is held while a task, a dependent
+ * stage or one of your executors runs. A dependent stage that was added without an executor runs on the pool thread
+ * that completed the future, on the thread that cancelled it, or on the thread that added the stage.
  *
- * <p><b>What it never does.</b> It does not block a submitter: with a bounded queue it refuses. Its threads make no system call while there is
- * nothing to do.
+ * <p><b>What it never does.</b> It never blocks a thread that submits a task: a bounded queue that is full refuses the
+ * task. Its threads make no system calls while there is nothing to do.
  */
 public final class ComputePool implements Executor, AutoCloseable {
     private final String name;
@@ -118,15 +123,15 @@ public final class ComputePool implements Executor, AutoCloseable {
     }
 
     /**
-     * Runs a task, and brings the result to a loop or another executor. If that refuses, the future fails, on the pool's thread, with
-     * what it threw.
+     * Runs a task and delivers the result to a loop or another executor. If that executor refuses, the future fails on
+     * the pool's thread with what the executor threw.
      *
      * @param task what to compute
-     * @param priority its class
-     * @param completeOn where the future is completed, so that the stages that depend on it run there; a cancelled one is completed by
-     *     whoever cancels it
+     * @param priority its priority
+     * @param completeOn where the future is completed, so that its dependent stages run there; a cancelled future is
+     *     completed by the thread that cancels it
      * @param <T> its result
-     * @return gets the result, or what the task threw
+     * @return a future for the result; cancelling it cancels a task that has not started
      * @throws RejectedExecutionException if the queue is full or the pool is shut down; then the task does not run
      */
     public <T> CompletableFuture<T> submit(Callable<T> task, Priority priority, Executor completeOn) {
@@ -170,7 +175,7 @@ public final class ComputePool implements Executor, AutoCloseable {
     }
 
     /**
-     * Runs a task of normal priority whose end nobody waits for: if it throws, that is logged.
+     * Runs a task of normal priority without a future: if it throws, that is logged.
      *
      * @param task what to do
      * @throws RejectedExecutionException if the queue is full or the pool is shut down; then the task does not run
@@ -295,11 +300,12 @@ public final class ComputePool implements Executor, AutoCloseable {
     }
 
     /**
-     * Shuts down and waits until every task that was submitted has run, or until the deadline. What is left then still runs: {@link #shutdownNow} cancels what waits. Called from one
-     * of the pool's threads it does not wait. An interrupt does not cut it short: it is kept for the caller.
+     * Shuts down and waits until every submitted task has run, or until the deadline. Tasks that are left then still
+     * run; {@link #shutdownNow} cancels those that wait. Called from one of the pool's threads, it does not wait. An
+     * interrupt does not cut the wait short; the interrupt status is restored for the caller.
      *
      * @param atMost how long to wait
-     * @return empty if it has ended; else what is left, for a person to read
+     * @return empty if every task has run; otherwise a human-readable list of what is left
      */
     public List<String> shutdown(Duration atMost) {
         shutdown();

@@ -645,7 +645,7 @@ public final class Reactor implements Watched {
         Thread running = thread;
         text.append(name).append(": ");
         if (running == null) {
-            text.append(finished ? "has ended" : "nobody runs it");
+            text.append(finished ? "has ended" : "is not running");
         } else if (!works) {
             text.append("sleeps");
         } else {

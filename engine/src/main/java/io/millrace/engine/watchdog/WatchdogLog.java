@@ -185,8 +185,8 @@ final class WatchdogLog {
         sink.log(
                 Level.INFO,
                 name + ": no handler is to blame" + busy.text("turns of many items") + (busy.count == 0 ? "" : longest)
-                        + starved.text("a loop was ready and not let run, because the machine is busy")
-                        + paused.text("the whole process stood still (a collection, a stop, a quota)"));
+                        + starved.text("a loop was runnable but not scheduled, because the machine is busy")
+                        + paused.text("the whole process was stopped (garbage collection, a signal, a quota)"));
         busy.clear();
         starved.clear();
         paused.clear();

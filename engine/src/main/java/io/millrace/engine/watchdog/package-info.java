@@ -1,9 +1,13 @@
 /**
- * Who looks whether a loop is blocked, busy, starved or paused.
+ * Notices whether a loop is blocked, busy, starved or paused.
  *
- * <p><b>Who lives here.</b> {@link io.millrace.engine.watchdog.Watchdog} is a thread that looks now and then at what is {@link io.millrace.engine.watchdog.Watched}: at its {@link io.millrace.engine.watchdog.Heartbeat} and at the number of the item that
- * runs. {@code LoopDiagnosis} makes a verdict of what was seen, {@code WatchdogLog} decides how often it is told, and {@code WatchdogSleep} lets the watchdog sleep while all loops do, without a loop that wakes being overlooked.
+ * <p><b>Contents.</b> {@link io.millrace.engine.watchdog.Watchdog} is a thread that regularly checks everything that is
+ * {@link io.millrace.engine.watchdog.Watched}: its {@link io.millrace.engine.watchdog.Heartbeat} and the number of the
+ * item that is running. {@code LoopDiagnosis} decides which state that means, {@code WatchdogLog} decides how often it
+ * is reported, and {@code WatchdogSleep} lets the watchdog sleep while all loops sleep, without overlooking a loop that
+ * wakes.
  *
- * <p><b>Who may call.</b> {@code reactor} and the two faces of the engine; not exported. It knows a loop as {@code Watched} only.
+ * <p><b>Callers.</b> {@code reactor}, {@code Reactors} and {@code EventLoop}; not exported. It knows a loop only as
+ * {@code Watched}.
  */
 package io.millrace.engine.watchdog;

@@ -1,12 +1,14 @@
 /**
- * The family of {@code java.nio} channels, for the backend {@code nio}, which runs everywhere.
+ * The family of {@code java.nio} channels, for the {@code nio} backend, which runs everywhere.
  *
- * <p><b>Who lives here.</b> {@link io.millrace.net.nio.NioSourceFactory} makes what {@code Net} wraps; all else is package-private. {@code NioBytes} is where bytes move,
- * {@code NioStream} is the bytes of a connection. {@code NioWatch} has the one thread of this module, because the JDK's watch service can only be waited for.
+ * <p><b>Contents.</b> {@link io.millrace.net.nio.NioSourceFactory} creates what {@code Net} wraps; everything else is
+ * package-private. {@code NioBytes} moves the bytes; {@code NioStream} does so for a connection. {@code NioWatch} has
+ * the only thread of this package, because the JDK's watch service cannot be polled by a selector.
  *
- * <p><b>Who may call.</b> {@code Net} of {@code io.millrace.net}, by the factory; everybody else through {@code io.millrace.net.family}. The package is not exported.
+ * <p><b>Callers.</b> {@code Net} of {@code io.millrace.net}, through the factory; all others through {@code
+ * io.millrace.net.family}. The package is not exported.
  *
- * <p><b>What it may call.</b> {@code family}, {@code poll}, the JDK, and of {@code sys} what is memory or a name; no system call. Neither the public classes nor
- * {@code fd}.
+ * <p><b>It may call</b> {@code family}, {@code poll}, the JDK, and those parts of {@code sys} that are about memory or
+ * names, but no system call; neither the public classes nor {@code fd}.
  */
 package io.millrace.net.nio;

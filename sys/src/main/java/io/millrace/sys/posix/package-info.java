@@ -1,11 +1,14 @@
 /**
- * The system calls by subject: {@link io.millrace.sys.posix.Sockets}, {@link io.millrace.sys.posix.Datagrams}, {@link io.millrace.sys.posix.Files}, {@link
- * io.millrace.sys.posix.Pipes}, {@link io.millrace.sys.posix.Processes}, {@link io.millrace.sys.posix.Signals}, {@link io.millrace.sys.posix.Inotify}, and {@link io.millrace.sys.posix.Fds} for
+ * The system calls, by subject: {@link io.millrace.sys.posix.Sockets}, {@link io.millrace.sys.posix.Datagrams}, {@link
+ * io.millrace.sys.posix.Files}, {@link io.millrace.sys.posix.Pipes}, {@link io.millrace.sys.posix.Processes}, {@link
+ * io.millrace.sys.posix.Signals}, {@link io.millrace.sys.posix.Inotify}, and {@link io.millrace.sys.posix.Fds} for
  * descriptors of any kind.
  *
- * <p>A call that would block says so by its result; every other failure is an {@link io.millrace.sys.call.ErrnoException} that names the call, the descriptor and the reason. What is opened here is a {@link
- * io.millrace.sys.Descriptor}, and is closed when an exec comes.
+ * <p>A call that would block says so by its result. Every other failure is an {@link
+ * io.millrace.sys.call.ErrnoException} that names the call, the descriptor and the reason. Whatever is opened here is a
+ * {@link io.millrace.sys.Descriptor} and is closed on exec.
  *
- * <p><b>Who may call.</b> {@code selector} beside it, {@code net} and {@code engine}. It calls {@code call} and {@code io.millrace.sys}.
+ * <p><b>Callers.</b> {@code selector}, {@code net} and {@code engine}. It calls {@code call} and {@code
+ * io.millrace.sys}.
  */
 package io.millrace.sys.posix;
