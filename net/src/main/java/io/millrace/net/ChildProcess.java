@@ -294,7 +294,7 @@ public final class ChildProcess implements Source, AutoCloseable {
         }
 
         /**
-         * Has the child inherit no variable: it gets those that are set here, also before this call, and no other.
+         * Lets the child inherit no variables: it gets only those that are set here, before or after this call.
          *
          * @return this
          */

@@ -6,9 +6,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The events of one {@link Poll#poll}: filled by the poll, read by whoever called it, reused by the next call.
+ * The events of one {@link Poll#poll}: filled by the poll, read by its caller, and reused for the next call.
  *
- * <p>There are two ways to read it. The loop allocates an {@link Event} per step, the cursor nothing at all:
+ * <p>There are two ways to read them. The loop allocates an {@link Event} per step, the cursor allocates nothing:
  *
  * {@snippet :
  * for (Event event : events) { handle(event.token(), event.readiness()); }
@@ -16,10 +16,10 @@ import org.jspecify.annotations.Nullable;
  * while (events.advance()) { handle(events.token(), events.readiness()); }
  * }
  *
- * <p>Each step resolves its source at that moment: what has been deregistered or closed since, also by an earlier handler of
- * the same batch, is left out, and what has been reregistered comes with its new token and interest.
+ * <p>Each step looks its source up at that moment. A source that was deregistered or closed since, even by an earlier
+ * handler of the same batch, is skipped; a source that was reregistered is reported with its new token and interest.
  *
- * <p><b>Threads.</b> One at a time, the one that polls.
+ * <p><b>Threads.</b> One at a time: the polling thread.
  */
 public final class Events implements Iterable<Event> {
     private static final int MAX_CAPACITY = 1 << 20;

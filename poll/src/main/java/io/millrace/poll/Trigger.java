@@ -4,14 +4,15 @@ import io.millrace.sys.Bits;
 
 /** When a ready source is reported. The rules are the same for kernel and software sources, on every backend. */
 public enum Trigger {
-    /** By every poll while it is ready. */
+    /** By every poll, for as long as the source is ready. */
     LEVEL(Bits.LEVEL),
     /**
-     * Once when it becomes ready, and again only after it was drained (a call returned would-block), became ready anew, or was
-     * reregistered. A source that cannot tell the library of would-block is served as LEVEL where the kernel has no edges.
+     * Once when the source becomes ready, and again only after it was drained (a call returned would-block), became
+     * ready anew, or was reregistered. So always read or write until would-block. If the kernel has no edges, a source
+     * that cannot tell the library about would-block is treated as LEVEL.
      */
     EDGE(Bits.EDGE),
-    /** Once; then silent until it is reregistered. */
+    /** Once; then not again until the source is reregistered. */
     ONESHOT(Bits.ONESHOT);
 
     private final int code;

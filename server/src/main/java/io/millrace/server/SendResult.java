@@ -1,13 +1,19 @@
 package io.millrace.server;
 
-/** What became of bytes that were to be sent. */
+/** What happened to bytes that were passed to {@code send}. */
 public enum SendResult {
-    /** They were taken, and go out in order. */
+    /** The bytes were taken and go out in order. */
     QUEUED,
-    /** They were taken; but more waits now than the high-water mark says: stop until {@link ConnectionHandler#onWritable}. */
+    /**
+     * The bytes were taken, but more than the high-water mark is waiting now: stop sending until {@link
+     * ConnectionHandler#onWritable}.
+     */
     ABOVE_HIGH_WATER,
-    /** They were not taken: the connection or its output is closed or being closed, or is now because too much waits. */
+    /**
+     * The bytes were not taken: the connection or its output is closed or being closed, or this call closed it because
+     * too much is waiting.
+     */
     CLOSED,
-    /** They were not taken: the server has no connection with this id. */
+    /** The bytes were not taken: there is no connection with this id. */
     UNKNOWN
 }

@@ -17,39 +17,43 @@ import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A set of children that are polled when they ask for it, and yield what they have as it comes. What {@link FuturesUnordered},
- * {@link StreamsUnordered} and {@link IndexedStreamsUnordered} have in common.
+ * A set of children that are polled when they ask for it, and that yields their results as they arrive. {@link
+ * FuturesUnordered}, {@link StreamsUnordered} and {@link IndexedStreamsUnordered} have this in common.
+ *
+ * <h2>The guarantee</h2>
+ * Between the return of a child's {@link Waker#wake} and the child's poll, no other child is polled more than twice: at
+ * most once in the rest of the current cycle, and at most once in the cycle that polls the child. This holds for every
+ * child, no matter which wakers the others call, how often, and from which threads. A child that wakes itself in every
+ * poll is polled once per cycle like all others.
  *
  * <h2>The cycle</h2>
  * <ol>
- *   <li>A cycle takes everybody who was woken since the last one began, and polls them in index order, each once.
- *   <li>A result is yielded at once. The next call goes on behind the child that had it.
- *   <li>A wake-up that comes during a cycle, also a child's own, is for the next one; if the child's turn in this cycle is still to
- *       come, that turn answers it.
- *   <li>After a cycle without a result left, the call returns {@link Step#pending()}. If somebody was woken meanwhile it calls its waker first,
- *       so it is polled again after others had their turn. If nobody was, it calls no one: an idle set costs nothing.
+ *   <li>A cycle takes all children that were woken since the last one began, and polls each of them once, in index
+ *       order.
+ *   <li>A result is yielded at once. The next call continues after the child that had it.
+ *   <li>A wake-up during a cycle, even by the child itself, counts for the next cycle. But if the child's turn in the
+ *       current cycle is still to come, that turn answers it.
+ *   <li>After a cycle that has no more results, the call returns {@link Step#pending()}. If a child was woken
+ *       meanwhile, the call first calls its own waker, so that the set is polled again after others had their turn.
+ *       Otherwise it calls no waker: an idle set costs nothing.
  * </ol>
  *
- * <h2>The promise</h2>
- * Between the return of a child's {@link Waker#wake} and the child's poll, no other child is polled more than twice: at most once in
- * the rest of the cycle that runs, and at most once in the cycle that polls the child. It holds for every child, whatever wakers the others call, how
- * often, and from which threads. A child that wakes itself in every poll is polled once per cycle like everybody else.
- *
  * <h2>Consuming</h2>
- * By {@link #next} or a {@code for} loop, which park; by {@link #poll(Waker)}; by {@link #nextAsync()}; as a
- * {@linkplain #toPublisher() Flow.Publisher}; as a Java {@link #stream}; or as a {@linkplain #toSource() source} on a {@code Poll}. An empty set is at its
- * end; adding a child revives it.
+ * Use {@link #next} or a {@code for} loop, which park; {@link #poll(Waker)}; {@link #nextAsync()}; a {@linkplain
+ * #toPublisher() Flow.Publisher}; a Java {@link #stream}; or a {@linkplain #toSource() source} on a {@code Poll}. An
+ * empty set is at its end; adding a child revives it.
  *
- * <p><b>Threads.</b> One consumer at a time: a second one, or a child that consumes its own set, gets an {@link IllegalStateException}.
- * Everything else may be called by any thread, at any time. Children are polled by the consumer's thread, and never under a lock.
+ * <p><b>Threads.</b> One consumer at a time: a second one, or a child that consumes its own set, gets an {@link
+ * IllegalStateException}. Any thread may call everything else, at any time. Children are polled on the consumer's
+ * thread, never under a lock.
  *
- * <p><b>Failures.</b> What a child throws is yielded as {@link Failed}; the others go on. What a {@code cancel} throws goes to the thread's uncaught
- * exception handler.
+ * <p><b>Failures.</b> What a child throws is yielded as {@link Failed}; the others go on. What a {@code cancel} throws
+ * goes to the thread's uncaught exception handler.
  *
  * <p><b>After close</b> every child is cancelled, consumers are at the end, wakers do nothing, and adding throws an
  * {@link IllegalStateException}.
  *
- * @param <T> the values
+ * @param <T> the type of the values
  */
 public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable<Outcome<T>>, AutoCloseable
         permits FuturesUnordered, StreamsUnordered, IndexedStreamsUnordered {

@@ -12,22 +12,29 @@ import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Objects that are dear to make and are used again: buffers, parsers, codecs.
+ * A pool of objects that are expensive to create and can be reused: buffers, parsers, codecs.
  *
- * <p><b>What it guarantees.</b> {@link #acquire} hands out an idle object, the one that has waited longest, or makes one; so it never waits and
- * never fails for want of objects. Closing the {@link Pooled} resets the object and puts it back, unless {@link Builder#maxIdle} are there
- * already; then it is dropped. Nobody gets an object that another one has, whatever is closed how often: see {@link Pooled}.
+ * {@snippet :
+ * try (Pooled<ByteBuffer> buffer = buffers.acquire()) {
+ *   fill(buffer.get());
+ * } // reset, and back in the pool
+ * }
  *
- * <p><b>Hooks.</b> They are yours and run on the thread that acquires or closes, under no lock. If the factory throws, so does acquire, and nothing
- * is changed. If the reset throws, the object is dropped: a half-reset object is never handed out. What it and the destroy
- * hook throw goes to {@link Builder#onError}, or is logged.
+ * <p><b>What it guarantees.</b> {@link #acquire} returns the object that has been idle longest, or creates one; so it
+ * never waits and never runs out of objects. Closing the {@link Pooled} resets the object and puts it back; if {@link
+ * Builder#maxIdle} objects are idle already, it is dropped. An object is never handed out twice at the same time, no
+ * matter what is closed and how often: see {@link Pooled}.
  *
- * <p><b>Threads.</b> Any thread may call anything. It has no thread and no lock of its own.
+ * <p><b>Hooks.</b> Your hooks run on the thread that acquires or closes, without a lock. If the factory throws, so does
+ * {@code acquire}, and nothing is changed. If the reset hook throws, the object is dropped: a half-reset object is
+ * never handed out. Exceptions of the reset and destroy hooks go to {@link Builder#onError}, or are logged.
  *
- * <p><b>What it never does.</b> It does not bound how many objects are out, and does not look for handles that were lost without close: their objects
- * are the garbage collector's, and the pool makes others.
+ * <p><b>Threads.</b> Any thread may call any method. The pool has no thread and no lock.
  *
- * @param <T> the objects
+ * <p><b>What it never does.</b> It does not limit how many objects are in use, and does not track handles that were
+ * lost without close: their objects are garbage-collected, and the pool creates others.
+ *
+ * @param <T> the type of the objects
  */
 public final class ObjectPool<T> implements AutoCloseable {
     private static final int DEFAULT_MAX_IDLE = 256;

@@ -21,9 +21,9 @@ public interface ServerLoop extends Executor {
     Net net();
 
     /**
-     * The backend's name.
+     * Returns the name of the backend.
      *
-     * @return for people
+     * @return a human-readable name
      */
     String backend();
 
