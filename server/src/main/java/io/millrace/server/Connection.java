@@ -36,9 +36,10 @@ public sealed interface Connection permits StreamConnection {
     long id();
 
     /**
-     * Our end.
+     * Our end. Asked of the system when it is first wanted, and known from then on.
      *
      * @return the local address
+     * @throws IllegalStateException if it is not connected yet, or is closed and nobody had asked before: who wants it in {@code onDisconnect} asks in {@code onConnect}
      */
     InetSocketAddress localAddress();
 
