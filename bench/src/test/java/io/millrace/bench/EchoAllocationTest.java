@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import io.millrace.engine.Reactors;
+import io.millrace.poll.ManualClock;
 import io.millrace.server.Connection;
 import io.millrace.server.ConnectionHandler;
 import io.millrace.server.TcpServer;
@@ -11,6 +12,7 @@ import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
@@ -27,6 +29,26 @@ class EchoAllocationTest {
     @Test
     @DisplayName("allocates nothing, with watchdog and metrics on")
     void allocatesNothing() throws Exception {
+        allocatesNothing(
+                TcpServer.builder().reactors(Reactors.builder().reactors(1).backend("epoll")), () -> {});
+    }
+
+    @Test
+    @DisplayName("srv-12: allocates nothing when its idle timeout is put off, again and again")
+    void putsItsTimeoutOff() throws Exception {
+        ManualClock clock = new ManualClock();
+        TcpServer.Builder server = TcpServer.builder()
+                .idleTimeout(Duration.ofSeconds(3))
+                .reactors(Reactors.builder()
+                        .reactors(1)
+                        .backend("epoll")
+                        .clock(clock)
+                        .withoutWatchdog());
+        // Never idle for three seconds, and in two of three messages the alarm fires and finds that out.
+        allocatesNothing(server, () -> clock.advance(Duration.ofSeconds(2)));
+    }
+
+    private static void allocatesNothing(TcpServer.Builder builder, Runnable beforeEach) throws Exception {
         CompletableFuture<Thread> loop = new CompletableFuture<>();
         ConnectionHandler echo = new ConnectionHandler() {
             @Override
@@ -39,9 +61,7 @@ class EchoAllocationTest {
                 connection.send(data);
             }
         };
-        try (TcpServer server = TcpServer.builder()
-                        .reactors(Reactors.builder().reactors(1).backend("epoll"))
-                        .start(echo);
+        try (TcpServer server = builder.start(echo);
                 Socket socket = new Socket(
                         InetAddress.getLoopbackAddress(), server.address().getPort())) {
             ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -51,6 +71,7 @@ class EchoAllocationTest {
             do {
                 long before = threads.getThreadAllocatedBytes(id);
                 for (int i = 0; i < MESSAGES; i++) {
+                    beforeEach.run();
                     socket.getOutputStream().write(i);
                     assertThat(socket.getInputStream().read()).isEqualTo(i & 0xff);
                 }

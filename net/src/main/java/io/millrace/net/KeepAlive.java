@@ -1,7 +1,10 @@
 package io.millrace.net;
 
 import io.millrace.poll.internal.Durations;
+import io.millrace.sys.posix.SocketSetting;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /**
  * When the system asks a silent TCP peer whether it is still there. It is taken for gone after {@code idle + count × interval}
@@ -39,5 +42,15 @@ public record KeepAlive(Duration idle, Duration interval, int count) {
      */
     public static KeepAlive after(Duration idle) {
         return new KeepAlive(idle, USUAL_INTERVAL, USUAL_COUNT);
+    }
+
+    /** The times, and behind them the switch. */
+    Map<SocketSetting, Integer> settings() {
+        Map<SocketSetting, Integer> settings = new LinkedHashMap<>();
+        settings.put(SocketSetting.KEEP_IDLE, (int) idle.toSeconds());
+        settings.put(SocketSetting.KEEP_INTERVAL, (int) interval.toSeconds());
+        settings.put(SocketSetting.KEEP_COUNT, count);
+        settings.put(SocketSetting.KEEP_ALIVE, 1);
+        return settings;
     }
 }

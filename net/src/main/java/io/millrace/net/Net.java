@@ -156,12 +156,12 @@ public final class Net {
      * @throws java.net.BindException if the address is in use, is not this machine's, or needs a privilege
      * @throws IOException if the system refuses otherwise
      * @throws IllegalArgumentException if the address is unresolved
-     * @throws UnsupportedOperationException if NIO has no shared ports on this system
+     * @throws UnsupportedOperationException if NIO has no shared ports, or cannot set the times of keep-alive, on this system
      */
     public TcpListener listen(InetSocketAddress address, ListenOptions options) throws IOException {
         requireResolved(address, "listen on ");
-        SourceFactory.Bound<AcceptCalls> bound =
-                factory.listen(address, options.backlog(), options.reusePort(), options.receiveBuffer());
+        SourceFactory.Bound<AcceptCalls> bound = factory.listen(
+                address, options.backlog(), options.reusePort(), options.receiveBuffer(), options.accepted());
         return new TcpListener(bound.calls(), bound.local());
     }
 

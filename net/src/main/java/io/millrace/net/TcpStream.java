@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -109,12 +110,13 @@ public final class TcpStream extends SocketStream<InetSocketAddress> {
      * @throws UnsupportedOperationException if NIO cannot set the times on this system; nothing is changed then
      */
     public void setKeepAlive(@Nullable KeepAlive times) throws IOException {
-        if (times != null) {
-            set(SocketSetting.KEEP_IDLE, (int) times.idle().toSeconds());
-            set(SocketSetting.KEEP_INTERVAL, (int) times.interval().toSeconds());
-            set(SocketSetting.KEEP_COUNT, times.count());
+        if (times == null) {
+            set(SocketSetting.KEEP_ALIVE, 0);
+            return;
         }
-        set(SocketSetting.KEEP_ALIVE, times == null ? 0 : 1);
+        for (Map.Entry<SocketSetting, Integer> each : times.settings().entrySet()) {
+            set(each.getKey(), each.getValue());
+        }
     }
 
     /**

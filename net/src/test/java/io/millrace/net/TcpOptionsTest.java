@@ -170,6 +170,30 @@ class TcpOptionsTest {
     }
 
     @Test
+    @DisplayName("srv-18: accepted streams begin with the options of their listener")
+    void acceptedStreamsBeginWithTheOptionsOfTheirListener() throws Exception {
+        KeepAlive times = new KeepAlive(Duration.ofSeconds(60), Duration.ofSeconds(10), 4);
+        TcpListener listener = rig.keep(rig.net.listen(
+                Rig.ANY_PORT, ListenOptions.standard().withNoDelay(true).withKeepAlive(times)));
+        TcpStream client = rig.keep(rig.net.connect(listener.localAddress()));
+        TcpStream server = rig.accept(listener);
+        rig.finishConnect(client);
+
+        assertThat(server.noDelay()).isTrue();
+        assertThat(server.keepAlive()).isEqualTo(times);
+        assertThat(client.noDelay()).as("the client's own").isFalse();
+        assertThat(client.keepAlive()).as("the client's own").isNull();
+    }
+
+    @Test
+    void withoutOptionsAcceptedStreamsAreAsTheSystemMakesThem() throws Exception {
+        TcpStream server = rig.connection().server();
+
+        assertThat(server.noDelay()).isFalse();
+        assertThat(server.keepAlive()).isNull();
+    }
+
+    @Test
     @EnabledOnOs({OS.LINUX, OS.MAC, OS.FREEBSD})
     @DisplayName("mill-10: reuse-port: several listeners share a port if all of them say so")
     void severalListenersShareAPort() throws Exception {
@@ -207,6 +231,6 @@ class TcpOptionsTest {
         ListenOptions standard = ListenOptions.standard();
         assertThatThrownBy(() -> standard.withBacklog(0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> standard.withReceiveBuffer(-1)).isInstanceOf(IllegalArgumentException.class);
-        assertThat(standard).isEqualTo(new ListenOptions(Net.DEFAULT_BACKLOG, false, 0));
+        assertThat(standard).isEqualTo(new ListenOptions(Net.DEFAULT_BACKLOG, false, 0, false, null));
     }
 }

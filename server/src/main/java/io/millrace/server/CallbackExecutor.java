@@ -13,16 +13,19 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** Where the callbacks of a server's connections run: see {@link Dispatch}. */
 sealed interface CallbackExecutor extends AutoCloseable {
-    /** Whether they run on the connection's loop, in the middle of what it does. */
-    boolean isOnLoop();
-
     /** What bytes travel in to where callbacks run, if that is not the loop. */
     ObjectPool<ByteBuffer> buffers();
 
-    /** For one connection: runs what it is given, one after the other. */
+    /**
+     * For one connection: runs what it is given, one after the other.
+     *
+     * @return null if they run on the connection's loop, in the middle of what it does: that is in order anyway
+     */
+    @Nullable
     SerialExecutor serial(long id);
 
     /** Whether the calling thread is in one of them, off the loop. */
@@ -73,17 +76,9 @@ sealed interface CallbackExecutor extends AutoCloseable {
 
     /** On the loop. */
     record OnLoop(ObjectPool<ByteBuffer> buffers) implements CallbackExecutor {
-        /** Nobody uses it: what runs on a loop is in order anyway. */
-        private static final SerialExecutor HERE = new SerialExecutor(Runnable::run);
-
         @Override
-        public boolean isOnLoop() {
-            return true;
-        }
-
-        @Override
-        public SerialExecutor serial(long id) {
-            return HERE;
+        public @Nullable SerialExecutor serial(long id) {
+            return null;
         }
 
         @Override
@@ -99,11 +94,6 @@ sealed interface CallbackExecutor extends AutoCloseable {
     record OnThreads(List<ExecutorService> threads, ObjectPool<ByteBuffer> buffers) implements CallbackExecutor {
         /** Whose callback the thread is in. */
         private static final ThreadLocal<OnThreads> INSIDE = new ThreadLocal<>();
-
-        @Override
-        public boolean isOnLoop() {
-            return false;
-        }
 
         @Override
         public SerialExecutor serial(long id) {

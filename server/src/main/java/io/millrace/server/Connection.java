@@ -41,9 +41,11 @@ public sealed interface Connection permits StreamConnection {
     long id();
 
     /**
-     * Returns the local address.
+     * Returns the local address. The system is asked when it is first wanted; after that it is known.
      *
      * @return the address and port of this end
+     * @throws IllegalStateException if the connection is not established yet, or is closed and nobody has asked before; to
+     *     have it in {@code onDisconnect}, ask in {@code onConnect}
      */
     InetSocketAddress localAddress();
 

@@ -192,6 +192,12 @@ final class ManagerServerLoop implements ServerLoop {
                 Priority.NORMAL);
     }
 
+    /** A manager's alarms fire once. */
+    @Override
+    public boolean again(AlarmKey key, long delayNanos) {
+        return false;
+    }
+
     @Override
     public void cancel(AlarmKey key) {
         manager.cancel(key);

@@ -2,6 +2,7 @@ package io.millrace.server;
 
 import io.millrace.engine.Dispatch;
 import io.millrace.net.KeepAlive;
+import io.millrace.net.ListenOptions;
 import io.millrace.net.TcpStream;
 import io.millrace.poll.internal.Durations;
 import java.io.IOException;
@@ -98,7 +99,12 @@ final class ServerSettings {
         this.workers = inRange("the number of workers", threads, 1, 1024);
     }
 
-    /** Makes the settings real. */
+    /** Makes the settings real, of what a listener accepts. */
+    ListenOptions listening(ListenOptions options) {
+        return options.withNoDelay(noDelay).withKeepAlive(keepAlive);
+    }
+
+    /** Makes the settings real, of a connection that is being made. */
     void apply(TcpStream stream) throws IOException {
         stream.setNoDelay(noDelay);
         stream.setKeepAlive(keepAlive);

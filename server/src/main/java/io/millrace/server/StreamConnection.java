@@ -10,11 +10,13 @@ import io.millrace.engine.transport.TransportHandler;
 import io.millrace.net.TcpStream;
 import io.millrace.poll.internal.Durations;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
@@ -105,14 +107,14 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
     private final ConnectionHandler handler;
     private final ServerSettings settings;
     private final Keeper keeper;
-    private final boolean onLoop;
-    private final SerialExecutor callbacks;
+    /** Where its callbacks run; null if that is the loop, which has them in order anyway. */
+    private final @Nullable SerialExecutor callbacks;
+
     private final ObjectPool<ByteBuffer> buffers;
     /** Made when something has to wait for the first time, which in most connections nothing ever does. */
     private volatile WriteQueue queue = WriteQueue.NOTHING;
 
     private final InetSocketAddress remote;
-    private volatile @Nullable InetSocketAddress local;
 
     private volatile @Nullable Object attachment;
     /** Of callbacks: what a {@link FrameDecoder} knows of this connection. */
@@ -129,6 +131,8 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
 
     // ---- The loop's ----
     private @Nullable StreamTransport transport;
+    /** It stands; until then what is sent waits. */
+    private boolean connected;
     /** How many bytes of the loop's output are ours: sent during the present callback. If there are any, the queue is empty. */
     private int gathered;
     /** How many bytes the present callback has written. */
@@ -176,19 +180,16 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
             ConnectionHandler handler,
             ServerSettings settings,
             CallbackExecutor callbacks,
-            Keeper keeper)
-            throws IOException {
+            Keeper keeper) {
         this.id = id;
         this.loop = loop;
         this.stream = stream;
         this.handler = handler;
         this.settings = settings;
         this.keeper = keeper;
-        this.onLoop = callbacks.isOnLoop();
         this.callbacks = callbacks.serial(id);
         this.buffers = callbacks.buffers();
         this.remote = stream.remoteAddress();
-        this.local = stream.isConnected() ? stream.localAddress() : null;
         this.idleNanos = settings.idleNanos;
     }
 
@@ -201,7 +202,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
             return;
         }
         try {
-            transport = loop.attach(stream, this, settings.bufferSize(onLoop && loop.sharesBuffer()));
+            transport = loop.attach(stream, this, settings.bufferSize(isOnLoop() && loop.sharesBuffer()));
         } catch (Throwable e) {
             finish(new IOException("cannot watch " + this + ": " + e.getMessage(), e));
             return;
@@ -213,14 +214,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
 
     @Override
     public void connected() {
-        if (local == null) {
-            try {
-                local = stream.localAddress();
-            } catch (IOException e) {
-                finish(e);
-                return;
-            }
-        }
+        connected = true;
         if (idleNanos > 0) {
             watchIdle();
         }
@@ -238,11 +232,16 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
 
     /** On the loop: calls the handler, here or elsewhere. */
     void call(Call what) {
-        if (onLoop) {
+        SerialExecutor elsewhere = callbacks;
+        if (elsewhere == null) {
             callHere(what);
         } else {
-            callbacks.execute(() -> callSafely(what));
+            elsewhere.execute(() -> callSafely(what));
         }
+    }
+
+    private boolean isOnLoop() {
+        return callbacks == null;
     }
 
     /** On the loop: what is sent meanwhile is gathered, and flushed afterwards. */
@@ -277,7 +276,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
 
     /** From a callback: what it threw. */
     void tellThrown(Throwable thrown) {
-        if (thrown instanceof InterruptedException && !onLoop) {
+        if (thrown instanceof InterruptedException && !isOnLoop()) {
             Thread.currentThread().interrupt(); // a loop's thread is nobody's to interrupt
         }
         ConnectionLog.tellThrown(handler, this, thrown);
@@ -319,7 +318,8 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         lastActivity = loop.now();
         lastReceived = lastActivity;
         BYTES_IN.setOpaque(this, bytesIn + data.remaining());
-        if (onLoop) {
+        SerialExecutor elsewhere = callbacks;
+        if (elsewhere == null) {
             deliverHere(data);
         } else {
             Pooled<ByteBuffer> copy = buffers.acquire();
@@ -327,7 +327,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
             copy.get().clear().put(data).flip();
             backlog += size;
             pauseOrResume();
-            callbacks.execute(() -> {
+            elsewhere.execute(() -> {
                 try (copy) {
                     if (!refused) {
                         callSafely(() -> handler.onData(this, copy.get()));
@@ -404,7 +404,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
      * orders the two by a lock wants them in that order.
      */
     boolean sendsHere() {
-        return loop.inLoop() && (onLoop || inCallback) && isQuiet();
+        return loop.inLoop() && (isOnLoop() || inCallback) && isQuiet();
     }
 
     /**
@@ -673,7 +673,7 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
 
     private void flush() {
         StreamTransport to = transport;
-        if (over || finishing || to == null || (local == null && !queue.isEmpty())) {
+        if (over || finishing || to == null || (!connected && !queue.isEmpty())) {
             return; // What waits for a connection that is being made goes out when it is there.
         }
         boolean empty;
@@ -1086,35 +1086,36 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
         }
     }
 
-    // ---- Timeouts: an alarm that looks how late it really is, so that activity costs a store ----
+    // ---- Timeouts: an alarm that looks how late it really is, so that activity costs a store; and that waits again if
+    // it is not, so that no time it looks costs an object ----
 
     private void watchIdle() {
-        watchIdle(idleNanos);
+        idleAlarm = schedule(idleNanos, this::idleFor);
     }
 
-    private void watchIdle(long nanos) {
-        idleAlarm = schedule(nanos, fired -> {
-            idleAlarm = null;
-            if (!fired || over || doomed || idleNanos == 0) {
-                return;
+    private void idleFor(boolean fired) {
+        AlarmKey present = idleAlarm;
+        idleAlarm = null;
+        if (!fired || over || doomed || idleNanos == 0) {
+            return;
+        }
+        long left = idleNanos - (loop.now() - lastActivity);
+        if (left <= 0) {
+            // The process may have been stopped: then there is something to read, of which the loop was not told.
+            long before = bytesIn;
+            readArrived();
+            if (over || idleNanos == 0 || idleAlarm != null) {
+                return; // it has ended, or its handler has set another time
             }
-            long left = idleNanos - (loop.now() - lastActivity);
-            if (left <= 0) {
-                // The process may have been stopped: then there is something to read, of which the loop was not told.
-                long before = bytesIn;
-                readArrived();
-                if (over) {
-                    return;
-                }
-                left = bytesIn == before && !hasUnreadInput() ? left : idleNanos;
-            }
-            if (left <= 0) {
-                finishSoon(
-                        new SocketTimeoutException("closed " + this + ": idle for " + idleNanos / 1_000_000 + " ms"));
-            } else {
-                watchIdle(left);
-            }
-        });
+            left = bytesIn == before && !hasUnreadInput() ? left : idleNanos;
+        }
+        if (left <= 0) {
+            finishSoon(new SocketTimeoutException("closed " + this + ": idle for " + idleNanos / 1_000_000 + " ms"));
+        } else if (present != null && loop.again(present, left)) {
+            idleAlarm = present;
+        } else {
+            idleAlarm = schedule(left, this::idleFor);
+        }
     }
 
     /**
@@ -1137,38 +1138,43 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
 
     private void watchWrites() {
         if (settings.writeNanos > 0 && writeAlarm == null) {
-            watchWrites(settings.writeNanos);
+            writeAlarm = schedule(settings.writeNanos, this::unsentFor);
         }
     }
 
-    private void watchWrites(long nanos) {
-        writeAlarm = schedule(nanos, fired -> {
-            writeAlarm = null;
-            if (!fired || over || doomed || queue.isEmpty()) {
-                return;
-            }
-            long left = settings.writeNanos - (loop.nanoTime() - lastProgress);
-            if (left <= 0) {
-                finishSoon(new SocketTimeoutException("closed " + this + ": the peer took nothing for "
-                        + settings.writeNanos / 1_000_000 + " ms while " + queuedBytes() + " bytes wait"));
-            } else {
-                watchWrites(left);
-            }
-        });
+    private void unsentFor(boolean fired) {
+        AlarmKey present = writeAlarm;
+        writeAlarm = null;
+        if (!fired || over || doomed || queue.isEmpty()) {
+            return;
+        }
+        long left = settings.writeNanos - (loop.nanoTime() - lastProgress);
+        if (left <= 0) {
+            finishSoon(new SocketTimeoutException("closed " + this + ": the peer took nothing for "
+                    + settings.writeNanos / 1_000_000 + " ms while " + queuedBytes() + " bytes wait"));
+        } else if (present != null && loop.again(present, left)) {
+            writeAlarm = present;
+        } else {
+            writeAlarm = schedule(left, this::unsentFor);
+        }
     }
 
     @Override
     public void setIdleTimeout(Duration timeout) {
         long nanos = Durations.limitNanos(timeout, "the idle timeout");
         onLoop(() -> {
+            long before = idleNanos;
             idleNanos = nanos;
             if (lingering) {
                 return; // the alarm is that of its end
             }
+            lastActivity = loop.now();
+            if (idleAlarm != null && nanos >= before) {
+                return; // it comes too early, and finds out then
+            }
             cancel(idleAlarm);
             idleAlarm = null;
             if (nanos > 0 && !over) {
-                lastActivity = loop.now();
                 watchIdle();
             }
         });
@@ -1195,11 +1201,16 @@ final class StreamConnection extends SendGate implements Connection, TransportHa
 
     @Override
     public InetSocketAddress localAddress() {
-        InetSocketAddress known = local;
-        if (known == null) {
-            throw new IllegalStateException("cannot tell the local address of " + this + ": it is not connected yet");
+        try {
+            return stream.localAddress();
+        } catch (ClosedChannelException e) {
+            throw new IllegalStateException(
+                    "cannot tell the local address of " + this
+                            + ": it is closed, and nobody had asked before; ask in onConnect",
+                    e);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot tell the local address of " + this, e);
         }
-        return known;
     }
 
     @Override

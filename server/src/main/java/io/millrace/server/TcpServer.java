@@ -116,8 +116,8 @@ public final class TcpServer implements AutoCloseable {
         boolean spread = builder.reusePort
                 && all.size() > 1
                 && System.getProperty("os.name").startsWith("Linux");
-        ListenOptions options =
-                ListenOptions.standard().withBacklog(builder.backlog).withReusePort(spread || builder.sharePort);
+        ListenOptions options = settings.listening(
+                ListenOptions.standard().withBacklog(builder.backlog).withReusePort(spread || builder.sharePort));
         if (spread && !builder.sharePort && builder.address.getPort() != 0) {
             // Sockets that spread connections also share the port with another process that does the same. This one
             // shares with nobody, and fails if the port is taken.
@@ -189,7 +189,6 @@ public final class TcpServer implements AutoCloseable {
         }
         StreamConnection connection;
         try {
-            settings.apply(stream);
             connection =
                     new StreamConnection(connections.nextId(), loop, stream, handler, settings, callbacks, connections);
         } catch (Throwable e) {

@@ -27,6 +27,9 @@ public final class Alarm extends Cancellable implements AlarmKey {
 
     long latestKey = OUT;
 
+    /** Its callback has asked for {@link Reactor#again}. The reactor's thread only. */
+    boolean again;
+
     public Alarm(
             Reactor reactor,
             long deadline,
@@ -61,10 +64,13 @@ public final class Alarm extends Cancellable implements AlarmKey {
         try {
             callback.alarm(true);
         } finally {
-            if (periodNanos == 0) {
+            if (periodNanos == 0 && !again) {
                 end();
             } else if (endRun()) {
-                moveOn(reactor.now());
+                if (!again) {
+                    moveOn(reactor.now());
+                }
+                again = false;
                 reactor.place(this);
             }
         }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * What can be cancelled: one word that says how far it is, and the rule who may run it.
  *
  * <pre>
- * WAITING ──► RUNNING ──► DONE           by the reactor, around the callback; back to WAITING if it is periodic
+ * WAITING ──► RUNNING ──► DONE           by the reactor, around the callback; back to WAITING if it is periodic, or asked to
  *    │           └──► STOPPING ──► DONE  cancelled while it ran: a periodic one does not go back
  *    └──► RUNNING ──► DONE               by a canceller, around the callback with false
  * </pre>

@@ -200,6 +200,13 @@ public final class Reactor implements Watched {
         }
     }
 
+    /** In the callback of an alarm that has fired: it waits once more, for this deadline, when that returns. So a timeout that is put off costs no new alarm each time. */
+    public void again(Alarm alarm, long deadline) {
+        assert alarm.isRunByThisThread() && inLoop();
+        alarm.deadline = deadline;
+        alarm.again = true;
+    }
+
     /** Cancels a task or an alarm; an alarm's callback runs here and now. */
     public CancelResult cancel(Cancellable key) {
         CancelResult result = key.tryCancel();
@@ -336,7 +343,7 @@ public final class Reactor implements Watched {
         costly.add(what);
     }
 
-    /** Puts an alarm into the wheel: one that is new, or periodic and has fired. */
+    /** Puts an alarm into the wheel: one that is new, or has fired and waits again. */
     void place(Alarm alarm) {
         if (!alarm.isWaiting()) {
             alarm.wheelKey = Alarm.OUT;

@@ -70,6 +70,12 @@ public final class ReactorServerLoop implements ServerLoop {
     }
 
     @Override
+    public boolean again(AlarmKey key, long delayNanos) {
+        reactor.again((Alarm) key, clock.nanoTime() + delayNanos);
+        return true;
+    }
+
+    @Override
     public void cancel(AlarmKey key) {
         reactor.cancel((Alarm) key);
     }

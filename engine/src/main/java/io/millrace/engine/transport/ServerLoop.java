@@ -66,6 +66,15 @@ public interface ServerLoop extends Executor {
     AlarmKey schedule(long delayNanos, AlarmCallback callback);
 
     /**
+     * In the callback of an alarm that has fired: it fires once more, without a new alarm.
+     *
+     * @param key what {@link #schedule} returned
+     * @param delayNanos from now
+     * @return false if this loop's alarms fire once only: then schedule another one
+     */
+    boolean again(AlarmKey key, long delayNanos);
+
+    /**
      * Cancels an alarm of this loop; its callback gets false here and now.
      *
      * @param key what {@link #schedule} returned

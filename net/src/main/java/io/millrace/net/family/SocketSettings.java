@@ -2,12 +2,20 @@ package io.millrace.net.family;
 
 import io.millrace.sys.posix.SocketSetting;
 import java.io.IOException;
+import java.util.Map;
 
 /** What a socket of either family can be asked and told. A call on a closed one throws ClosedChannelException. */
 public interface SocketSettings {
     int get(SocketSetting setting) throws IOException;
 
     void set(SocketSetting setting, int value) throws IOException;
+
+    /** All of these, in their order. */
+    default void setAll(Map<SocketSetting, Integer> values) throws IOException {
+        for (Map.Entry<SocketSetting, Integer> each : values.entrySet()) {
+            set(each.getKey(), each.getValue());
+        }
+    }
 
     /** The check that both families owe their callers. */
     static int requireBufferSize(int bytes) {

@@ -1,9 +1,11 @@
 package io.millrace.net.family;
 
+import io.millrace.sys.posix.SocketSetting;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Set;
 
 /** How one family makes its half of a source. The addresses are resolved and the numbers checked; what is returned is the caller's to close. */
@@ -31,8 +33,14 @@ public interface SourceFactory {
      * Listens for TCP connections.
      *
      * @param receiveBuffer of each accepted connection, or 0 for the system's own
+     * @param accepted what else each accepted connection begins with
      */
-    Bound<AcceptCalls> listen(InetSocketAddress address, int backlog, boolean reusePort, int receiveBuffer)
+    Bound<AcceptCalls> listen(
+            InetSocketAddress address,
+            int backlog,
+            boolean reusePort,
+            int receiveBuffer,
+            Map<SocketSetting, Integer> accepted)
             throws IOException;
 
     Begun connect(InetSocketAddress address) throws IOException;

@@ -4,19 +4,25 @@ import io.millrace.net.family.AcceptCalls;
 import io.millrace.poll.internal.KernelHandle;
 import io.millrace.sys.Bits;
 import io.millrace.sys.Descriptor;
+import io.millrace.sys.posix.SocketSetting;
 import io.millrace.sys.posix.Sockets;
 import java.io.IOException;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** A listening socket as a descriptor; each call holds a use of it. */
 final class FdAcceptor implements AcceptCalls {
     private final Descriptor descriptor;
     private final boolean unix;
+    /** What each accepted connection is given here, because its listener did not hand it down. */
+    private final Map<SocketSetting, Integer> settings;
+
     private final KernelHandle handle;
 
-    FdAcceptor(Descriptor descriptor, boolean unix) {
+    FdAcceptor(Descriptor descriptor, boolean unix, Map<SocketSetting, Integer> settings) {
         this.descriptor = descriptor;
         this.unix = unix;
+        this.settings = settings;
         this.handle = new KernelHandle(descriptor);
     }
 
@@ -39,9 +45,14 @@ final class FdAcceptor implements AcceptCalls {
         }
     }
 
-    private static @Nullable Accepted acceptTcp(int fd) throws IOException {
-        Sockets.Accepted accepted = Sockets.accept(fd);
-        return accepted == null ? null : new Accepted(new FdStream(accepted.descriptor()), accepted.remote());
+    private @Nullable Accepted acceptTcp(int fd) throws IOException {
+        for (Sockets.Accepted accepted = Sockets.accept(fd); accepted != null; accepted = Sockets.accept(fd)) {
+            FdStream stream = new FdStream(accepted.descriptor());
+            if (AcceptCalls.takes(stream, settings)) {
+                return new Accepted(stream, accepted.remote());
+            }
+        }
+        return null;
     }
 
     private static @Nullable Accepted acceptUnix(int fd) throws IOException {

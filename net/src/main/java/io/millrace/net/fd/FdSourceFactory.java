@@ -17,11 +17,13 @@ import io.millrace.sys.call.Os;
 import io.millrace.sys.posix.Datagrams;
 import io.millrace.sys.posix.Files;
 import io.millrace.sys.posix.Pipes;
+import io.millrace.sys.posix.SocketSetting;
 import io.millrace.sys.posix.Sockets;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Set;
 
 /** Makes sources that are file descriptors. */
@@ -38,15 +40,23 @@ public final class FdSourceFactory implements SourceFactory {
     }
 
     @Override
-    public Bound<AcceptCalls> listen(InetSocketAddress address, int backlog, boolean reusePort, int receiveBuffer)
+    public Bound<AcceptCalls> listen(
+            InetSocketAddress address,
+            int backlog,
+            boolean reusePort,
+            int receiveBuffer,
+            Map<SocketSetting, Integer> accepted)
             throws IOException {
         Descriptor descriptor;
         try {
-            descriptor = Sockets.listen(address, backlog, reusePort, receiveBuffer);
+            // On the listener everywhere: a system that refuses a setting says so now, and not at each accept.
+            descriptor = Sockets.listen(address, backlog, reusePort, receiveBuffer, accepted);
         } catch (ErrnoException e) {
             throw Failures.listen(address, e);
         }
-        return new Bound<>(new FdAcceptor(descriptor, false), localAddressOrClose(descriptor));
+        return new Bound<>(
+                new FdAcceptor(descriptor, false, Sockets.HANDS_DOWN_SETTINGS ? Map.of() : accepted),
+                localAddressOrClose(descriptor));
     }
 
     @Override
@@ -62,7 +72,7 @@ public final class FdSourceFactory implements SourceFactory {
     @Override
     public AcceptCalls listen(UnixName name, int backlog) throws IOException {
         try {
-            return new FdAcceptor(Sockets.listen(name.bytes(), backlog), true);
+            return new FdAcceptor(Sockets.listen(name.bytes(), backlog), true, Map.of());
         } catch (ErrnoException e) {
             throw Failures.listen(name, e);
         }

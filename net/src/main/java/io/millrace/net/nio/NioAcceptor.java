@@ -4,10 +4,12 @@ import io.millrace.net.family.AcceptCalls;
 import io.millrace.poll.internal.KernelHandle;
 import io.millrace.sys.Bits;
 import io.millrace.sys.NioHandle;
+import io.millrace.sys.posix.SocketSetting;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** A listening socket as a {@code java.nio} channel. */
@@ -15,9 +17,16 @@ final class NioAcceptor implements AcceptCalls {
     private final ServerSocketChannel channel;
     private final KernelHandle handle;
 
-    /** A channel that does not block. */
-    NioAcceptor(ServerSocketChannel channel) {
+    private final Map<SocketSetting, Integer> settings;
+
+    /**
+     * On a channel that does not block.
+     *
+     * @param settings what each accepted connection is given: NIO lets nobody set them on the listener
+     */
+    NioAcceptor(ServerSocketChannel channel, Map<SocketSetting, Integer> settings) {
         this.channel = channel;
+        this.settings = settings;
         this.handle = new KernelHandle(new NioHandle(channel));
     }
 
@@ -28,11 +37,17 @@ final class NioAcceptor implements AcceptCalls {
 
     @Override
     public @Nullable Accepted accept() throws IOException {
-        SocketChannel accepted = channel.accept();
-        if (accepted == null) {
-            handle.drained(Bits.READABLE);
-            return null;
+        for (SocketChannel next = channel.accept(); next != null; next = channel.accept()) {
+            Accepted accepted = accepted(next);
+            if (AcceptCalls.takes(accepted.calls(), settings)) {
+                return accepted;
+            }
         }
+        handle.drained(Bits.READABLE);
+        return null;
+    }
+
+    private static Accepted accepted(SocketChannel accepted) throws IOException {
         try {
             accepted.configureBlocking(false);
             return new Accepted(

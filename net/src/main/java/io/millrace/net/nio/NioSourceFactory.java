@@ -28,13 +28,20 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Set;
 
 /** Makes sources that are {@code java.nio} channels. */
 public final class NioSourceFactory implements SourceFactory {
     @Override
-    public Bound<AcceptCalls> listen(InetSocketAddress address, int backlog, boolean reusePort, int receiveBuffer)
+    public Bound<AcceptCalls> listen(
+            InetSocketAddress address,
+            int backlog,
+            boolean reusePort,
+            int receiveBuffer,
+            Map<SocketSetting, Integer> accepted)
             throws IOException {
+        requireSupported(accepted);
         // NIO itself sets SO_REUSEADDR, except on Windows, where it would let two programs share a port.
         ServerSocketChannel channel = open("listen on " + address, ServerSocketChannel::open);
         return orClose(channel, () -> {
@@ -50,8 +57,19 @@ public final class NioSourceFactory implements SourceFactory {
                 throw Failures.listen(address, e);
             }
             channel.configureBlocking(false);
-            return new Bound<>(new NioAcceptor(channel), (InetSocketAddress) channel.getLocalAddress());
+            return new Bound<>(new NioAcceptor(channel, accepted), (InetSocketAddress) channel.getLocalAddress());
         });
+    }
+
+    /** Tried on a socket that is nobody's: what this system cannot do is said now, and not at each accept. */
+    private static void requireSupported(Map<SocketSetting, Integer> settings) throws IOException {
+        if (!settings.isEmpty()) {
+            try (SocketChannel trial = open("listen", SocketChannel::open)) {
+                for (Map.Entry<SocketSetting, Integer> each : settings.entrySet()) {
+                    NioSettings.set(trial, each.getKey(), each.getValue());
+                }
+            }
+        }
     }
 
     @Override
@@ -79,7 +97,7 @@ public final class NioSourceFactory implements SourceFactory {
                 throw Failures.listen(name, e);
             }
             channel.configureBlocking(false);
-            return new NioAcceptor(channel);
+            return new NioAcceptor(channel, Map.of());
         });
     }
 

@@ -17,6 +17,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.Map;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -72,6 +73,9 @@ public final class Sockets {
     private static final boolean BSD = Os.current().isBsd();
     private static final SocketAddressCodec CODEC = SocketAddressCodec.current();
 
+    /** Whether an accepted connection begins with the settings of its listener: Linux copies the whole socket. POSIX leaves it open. */
+    public static final boolean HANDS_DOWN_SETTINGS = LINUX;
+
     static final int SOCK_STREAM = 1;
     static final int SOCK_DGRAM = 2;
     /** Linux only: both flags at once, with no moment in which a fork could inherit the socket. */
@@ -91,9 +95,9 @@ public final class Sockets {
 
     private Sockets() {}
 
-    /** Opens a socket, binds it and listens: {@link #listen(InetSocketAddress, int, boolean, int)} without more. */
+    /** Opens a socket, binds it and listens: {@link #listen(InetSocketAddress, int, boolean, int, Map)} without more. */
     public static Descriptor listen(InetSocketAddress address, int backlog) throws ErrnoException {
-        return listen(address, backlog, false, 0);
+        return listen(address, backlog, false, 0, Map.of());
     }
 
     /**
@@ -102,11 +106,26 @@ public final class Sockets {
      *
      * @param reusePort whether others that say so too may listen on the same port
      * @param receiveBuffer of each accepted connection, or 0 for the system's own
+     * @param settings set before it listens: a connection may stand before listen(2) has returned, and where {@link
+     *     #HANDS_DOWN_SETTINGS} it has them from its first moment
      */
-    public static Descriptor listen(InetSocketAddress address, int backlog, boolean reusePort, int receiveBuffer)
+    public static Descriptor listen(
+            InetSocketAddress address,
+            int backlog,
+            boolean reusePort,
+            int receiveBuffer,
+            Map<SocketSetting, Integer> settings)
             throws ErrnoException {
         Descriptor descriptor =
                 bind(address, SOCK_STREAM, reusePort, receiveBuffer).descriptor();
+        try {
+            for (Map.Entry<SocketSetting, Integer> each : settings.entrySet()) {
+                each.getKey().set(descriptor.fd(), each.getValue());
+            }
+        } catch (ErrnoException e) {
+            descriptor.close();
+            throw e;
+        }
         return listening(descriptor, backlog);
     }
 

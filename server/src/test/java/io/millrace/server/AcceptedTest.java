@@ -1,0 +1,110 @@
+package io.millrace.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.millrace.engine.Dispatch;
+import io.millrace.engine.Reactors;
+import io.millrace.net.KeepAlive;
+import io.millrace.net.ListenOptions;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("An accepted connection")
+@Timeout(30)
+class AcceptedTest {
+    /** Tells a connection when it is over. */
+    private static final class Ends implements ConnectionHandler {
+        final CompletableFuture<Connection> over = new CompletableFuture<>();
+        volatile @Nullable InetSocketAddress asked;
+        private final boolean asks;
+
+        Ends(boolean asks) {
+            this.asks = asks;
+        }
+
+        @Override
+        public void onConnect(Connection connection) {
+            if (asks) {
+                asked = connection.localAddress();
+            }
+        }
+
+        @Override
+        public void onData(Connection connection, ByteBuffer data) {}
+
+        @Override
+        public void onDisconnect(Connection connection) {
+            over.complete(connection);
+        }
+    }
+
+    private static TcpServer serve(String backend, ConnectionHandler handler) throws IOException {
+        return TcpServer.builder()
+                .reactors(Reactors.builder().reactors(1).backend(backend))
+                .start(handler);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("srv-18: the system is not asked for a local address that nobody wants")
+    void localAddressOnDemand(String backend) throws Exception {
+        Ends handler = new Ends(false);
+        try (TcpServer server = serve(backend, handler)) {
+            new Socket(server.address().getAddress(), server.address().getPort()).close();
+            Connection over = handler.over.get(10, TimeUnit.SECONDS);
+            assertThatThrownBy(over::localAddress)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("nobody had asked before; ask in onConnect");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("srv-18: a local address that somebody wanted is known after the end too")
+    void localAddressIsKept(String backend) throws Exception {
+        Ends handler = new Ends(true);
+        try (TcpServer server = serve(backend, handler)) {
+            new Socket(server.address().getAddress(), server.address().getPort()).close();
+            Connection over = handler.over.get(10, TimeUnit.SECONDS);
+            assertThat(handler.asked).isEqualTo(server.address());
+            assertThat(over.localAddress()).isEqualTo(server.address());
+        }
+    }
+
+    @Test
+    @DisplayName("srv-18: on the loop no executor is made for it")
+    void noExecutorOnTheLoop() {
+        ServerSettings settings = new ServerSettings();
+        try (CallbackExecutor loop = CallbackExecutor.of("test", settings)) {
+            assertThat(loop.serial(1)).isNull();
+        }
+        settings.dispatch(Dispatch.POOL, 1);
+        try (CallbackExecutor pool = CallbackExecutor.of("test", settings)) {
+            assertThat(pool.serial(1)).isNotNull();
+        }
+    }
+
+    @Test
+    @DisplayName("srv-18: its options are asked of the listener")
+    void optionsOfTheListener() {
+        ServerSettings settings = new ServerSettings();
+        ListenOptions standard = ListenOptions.standard();
+        assertThat(settings.listening(standard))
+                .isEqualTo(standard.withNoDelay(true).withKeepAlive(KeepAlive.after(Duration.ofSeconds(60))));
+        settings.noDelay = false;
+        settings.keepAlive(null);
+        assertThat(settings.listening(standard)).isEqualTo(standard);
+    }
+}
