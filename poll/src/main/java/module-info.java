@@ -11,7 +11,6 @@ module io.millrace.poll {
     exports io.millrace.poll;
     exports io.millrace.poll.internal to
             io.millrace.net,
-            io.millrace.task,
             io.millrace.engine,
             io.millrace.server;
 }

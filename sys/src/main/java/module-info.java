@@ -16,13 +16,11 @@ module io.millrace.sys {
             io.millrace.net,
             io.millrace.engine;
     exports io.millrace.sys.posix to
-            io.millrace.poll,
             io.millrace.net,
             io.millrace.engine;
     exports io.millrace.sys.selector to
             io.millrace.poll,
-            io.millrace.net,
-            io.millrace.engine;
+            io.millrace.net;
 
     uses io.millrace.sys.SelectorProvider;
 }

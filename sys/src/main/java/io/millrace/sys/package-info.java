@@ -1,9 +1,8 @@
 /**
  * The interface that a backend implements, and the things that it watches.
  *
- * <p><b>Contents.</b> {@link io.millrace.sys.Selector} is the interface of a mechanism, on one page: open, control,
- * wait, wake, close. A {@link io.millrace.sys.SelectorProvider} says whether the mechanism is available and, if not,
- * why. A {@link io.millrace.sys.SystemHandle} is what a selector watches: either a {@link io.millrace.sys.Descriptor},
+ * <p><b>Contents.</b> {@link io.millrace.sys.Selector} is the interface of a mechanism, on one page: add, modify,
+ * remove, await, wake, close. A {@link io.millrace.sys.SelectorProvider} opens it, or says why it cannot be used. A {@link io.millrace.sys.SystemHandle} is what a selector watches: either a {@link io.millrace.sys.Descriptor},
  * which decides when its number may be given back to the kernel, or a {@link io.millrace.sys.NioHandle}. A {@link
  * io.millrace.sys.KernelKey} is the 64 bits that travel through the kernel and come back with an event.
  *

@@ -8,7 +8,7 @@
  * io.millrace.sys.call.ErrnoException} that names the call, the descriptor and the reason. Whatever is opened here is a
  * {@link io.millrace.sys.Descriptor} and is closed on exec.
  *
- * <p><b>Callers.</b> {@code selector}, {@code net} and {@code engine}. It calls {@code call} and {@code
+ * <p><b>Callers.</b> {@code net} and {@code engine}. It calls {@code call} and {@code
  * io.millrace.sys}.
  */
 package io.millrace.sys.posix;

@@ -5,9 +5,9 @@
  * reasons. {@code EpollSelector} and {@code KqueueSelector} get edges and one-shots from the kernel. {@code
  * PollSelector} and {@code NioSelector} only know levels and extend {@code EmulatingSelector}, which remembers what was
  * reported. {@code WakeFd} ends a native wait from another thread. {@link io.millrace.sys.selector.SingleWait} waits
- * for a single handle.
+ * for a single handle. {@link io.millrace.sys.selector.HeldInput} keeps a file watch readable while it holds changes.
  *
- * <p><b>Callers.</b> {@code poll}, through {@code Backends} and {@link io.millrace.sys.Selector}; the classes of the
- * mechanisms are not public. It calls the other packages of {@code sys}.
+ * <p><b>Callers.</b> {@code poll} and {@code net}, through {@code Backends}, {@code SingleWait} and {@code HeldInput}; the classes of
+ * the mechanisms are not public. It calls {@code io.millrace.sys} and {@code call}.
  */
 package io.millrace.sys.selector;

@@ -8,17 +8,17 @@ class WatchdogSleepLincheckTest {
 
     @Test
     void aReactorThatWakesIsSeenOrCallsTheWatchdogBack_mr1() {
-        Race.explore(INTERLEAVINGS, () -> new VigilRace());
+        Race.explore(INTERLEAVINGS, () -> new SleepRace());
     }
 
-    private static final class VigilRace extends Race implements Runnable {
+    private static final class SleepRace extends Race implements Runnable {
         private final Heartbeat heartbeat = new Heartbeat();
         private final WatchdogSleep watchdogSleep =
                 new WatchdogSleep(new Heartbeat[] {new Heartbeat(), heartbeat}, this);
         private volatile boolean called;
         private boolean left;
 
-        VigilRace() {
+        SleepRace() {
             heartbeat.watchedBy(watchdogSleep);
         }
 
