@@ -6,7 +6,7 @@ enum EngineStep {
     EVENTS("taking in events"),
     ALARMS("taking in and expiring alarms"),
     DELIVERY("delivering what is ready"),
-    END_OF_TURN("ending its turn");
+    PUBLISH("publishing its metrics");
 
     private final String text;
 

@@ -422,8 +422,18 @@ public final class Reactor implements Watched {
         thread = null;
     }
 
+    /** The eight steps of {@linkplain Reactor one turn}, in their order. */
     private int turn(long maxWaitNanos) {
-        // 1, 2 and 3
+        waitForEvents(maxWaitNanos); // steps 1 to 3
+        queueEvents(); // 4
+        expireAlarms(); // 5
+        int ran = deliverSnapshot(); // 6
+        runEndOfTurn(); // 7
+        publish(ran); // 8
+        return ran;
+    }
+
+    private void waitForEvents(long maxWaitNanos) {
         enter(EngineStep.POLL);
         if (isPending()) {
             heartbeat.next(now);
@@ -432,35 +442,44 @@ public final class Reactor implements Watched {
         } else {
             sleep(Math.min(maxWaitNanos, alarms.nanosUntilNext(now)));
         }
-        // 4
+    }
+
+    private void queueEvents() {
         enter(EngineStep.EVENTS);
         queue.beginSnapshot();
         while (events.advance()) {
-            if (access.owner(events) instanceof EventSink owner) {
+            if (access.owner(events) instanceof EventSink sink) {
                 metrics.event();
-                owner.onReady(access.bits(events));
+                sink.onReady(access.bits(events));
             }
         }
-        // 5
+    }
+
+    private void expireAlarms() {
         enter(EngineStep.ALARMS);
         queue.control();
         alarms.expire(now, queue, metrics);
-        // 6
+    }
+
+    private int deliverSnapshot() {
         enter(EngineStep.DELIVERY);
-        int ran = queue.deliver(runner);
-        // 7
+        return queue.deliver(runner);
+    }
+
+    private void runEndOfTurn() {
         for (int left = Math.min(endOfTurn.size(), AT_END_OF_TURN); left > 0; left--) {
             runItem(endOfTurn.take());
         }
         for (int left = Math.min(costly.size(), COSTLY); left > 0; left--) {
             runItem(costly.take());
         }
-        // 8
-        enter(EngineStep.END_OF_TURN);
+    }
+
+    private void publish(int ran) {
+        enter(EngineStep.PUBLISH);
         long ended = clock.nanoTime();
         metrics.turn(ran, ended - now, alarms.size());
         now = ended;
-        return ran;
     }
 
     private void enter(EngineStep step) {
