@@ -9,11 +9,10 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -69,7 +68,7 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
     private volatile boolean draining;
 
     /** Those that ended since {@link #beginDraining} and had bytes left, and how many. */
-    private final Queue<String> cutOff = new ConcurrentLinkedQueue<>();
+    private final Map<Long, String> cutOff = new ConcurrentSkipListMap<>();
 
     Connections(ServerSettings settings, int most, int mostPerAddress) {
         this.most = most;
@@ -157,7 +156,12 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
 
     /** Those that ended since then and had bytes left, and how many each. */
     List<String> cutOff() {
-        return List.copyOf(cutOff);
+        return List.copyOf(cutOff.values());
+    }
+
+    /** Once for each, also if its loop ends it just now. */
+    void noteCutOff(StreamConnection connection, long unsent) {
+        cutOff.putIfAbsent(connection.id(), connection + ", " + unsent + " bytes");
     }
 
     private boolean isClosed() {
@@ -227,7 +231,7 @@ final class Connections implements ServerContext, StreamConnection.Keeper {
             return false;
         }
         if (draining && unsent > 0) {
-            cutOff.add(connection + ", " + unsent + " bytes");
+            noteCutOff(connection, unsent);
         }
         ending.add(connection);
         bytesIn.add(connection.bytesReceived());

@@ -278,7 +278,6 @@ public final class TcpServer implements AutoCloseable {
     }
 
     private void end(Deadline deadline) {
-        List<String> cutOff = new ArrayList<>();
         List<String> remaining = new ArrayList<>();
         boolean allEnded = false;
         try {
@@ -298,7 +297,7 @@ public final class TcpServer implements AutoCloseable {
             }
             if (!allEnded) {
                 for (StreamConnection held : connections.connections()) {
-                    cutOff.add(held + ", " + held.queuedBytes() + " bytes");
+                    connections.noteCutOff(held, held.queuedBytes());
                     held.cutOff();
                 }
                 remaining.addAll(remaining());
@@ -316,7 +315,7 @@ public final class TcpServer implements AutoCloseable {
                 // The time is up, and a loop that is held up ends when its handler returns.
                 Background.run("millrace-shutdown", () -> loops.endBy(deadline));
             }
-            cutOff.addAll(connections.cutOff());
+            List<String> cutOff = connections.cutOff();
             result.complete(new ShutdownResult(allEnded && cutOff.isEmpty(), cutOff, remaining));
         }
     }
