@@ -365,29 +365,6 @@ public final class TcpServer implements AutoCloseable {
         return done;
     }
 
-    /** Completes when a loop has run it, or will never do so because it has ended, which has closed all that it carried. */
-    private static CompletableFuture<Void> onLoop(ServerLoop loop, Runnable what) {
-        CompletableFuture<Void> done = new CompletableFuture<>();
-        Runnable task = () -> {
-            try {
-                what.run();
-                done.complete(null);
-            } catch (Throwable e) {
-                done.completeExceptionally(e);
-            }
-        };
-        if (loop.inLoop()) {
-            task.run();
-        } else {
-            try {
-                loop.execute(task);
-            } catch (RejectedExecutionException e) {
-                done.complete(null);
-            }
-        }
-        return done;
-    }
-
     /** What has not ended, and may not for a while because a handler does not return. */
     private List<String> remaining() {
         List<String> remaining = new ArrayList<>();
