@@ -34,7 +34,7 @@ class EchoAllocationTest {
     }
 
     @Test
-    @DisplayName("srv-12: allocates nothing when its idle timeout is put off, again and again")
+    @DisplayName("allocates nothing when its idle timeout is put off, again and again")
     void putsItsTimeoutOff() throws Exception {
         ManualClock clock = new ManualClock();
         TcpServer.Builder server = TcpServer.builder()

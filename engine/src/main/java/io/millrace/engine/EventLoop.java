@@ -63,6 +63,11 @@ import org.jspecify.annotations.Nullable;
  * The same as {@link io.millrace.poll.Poll}.
  */
 public final class EventLoop implements Executor, AutoCloseable {
+    // One class, because it is the public face of one or several reactors, and what is long about it is their life:
+    // run,
+    // runOnce, stop and close may be called by any thread in any order, and one state under one lock decides between
+    // them. Handlers are HandlerRegistration's and Dispatcher's, a turn is Reactor's; the builder is a fifth of it.
+
     private final String name;
     private final Clock clock;
     private final Dispatch dispatch;

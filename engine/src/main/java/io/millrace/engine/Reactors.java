@@ -79,6 +79,11 @@ import org.jspecify.annotations.Nullable;
  * Works everywhere. On NIO there are no numeric descriptors, so {@link #register(int)} throws.
  */
 public final class Reactors implements ReadinessEventManager, CompletionEventManager {
+    // One class, because it is the public face of several reactors and has hardly a state of its own: two interfaces of
+    // managers, the builder, and the choice of the reactor that each call goes to. What a call does is
+    // Reactor's, what a descriptor does is in the package descriptor; what is left here is the life of the whole, from
+    // the first thread to the last.
+
     static {
         TransportAccess.set(new TransportAccess() {
             @Override

@@ -77,6 +77,10 @@ import org.jspecify.annotations.Nullable;
  * on newer Linux kernels, milliseconds elsewhere.
  */
 public final class Poll implements AutoCloseable {
+    // One class, because the seven steps of a turn and the control calls of other threads meet in one place: whether
+    // somebody sleeps, and who must wake it. The registrations are in Registry, the software queue and the
+    // timers have classes of their own; what is left is the turn, the wake-up and the public face with its Javadoc.
+
     private static final String BACKEND_PROPERTY = "millrace.backend";
     private static final Duration DEFAULT_TICK = Duration.ofMillis(100);
     private static final int DELAY_SLOTS = 256;

@@ -32,6 +32,12 @@ import org.jspecify.annotations.Nullable;
  * and goes to the system in one call when it returns; a larger piece goes to the system at once, behind what was gathered. Only what the system refused waits in the {@link
  * WriteQueue}. What is sent elsewhere is copied, and goes out at the end of the loop's turn. A file has its place in the queue, and its bytes go from the system to the system.
  *
+ * <h2>One class</h2>
+ *
+ * Sending, reading, timeouts and the end are one state machine: each decides by what the others have left, such as whether a close finds bytes that wait, or silence counts while nothing is read. Parts of it as objects would cost
+ * each idle connection their headers and a reference both ways, and there are a hundred thousand of those. What has a state of its own is elsewhere, and exists only while it is needed: {@link WriteQueue}, {@link FileRegion}, {@link
+ * SerialExecutor}, an alarm; what other threads count is in {@link SendGate}. What all connections of a loop share, such as the buffers, is the loop's.
+ *
  * <h2>Ending</h2>
  *
  * <ol>

@@ -51,6 +51,10 @@ import org.jspecify.annotations.Nullable;
  * Works everywhere. SO_REUSEPORT is used on Linux.
  */
 public final class TcpServer implements AutoCloseable {
+    // One class, because a server is little more than the order in which others are begun and ended: listeners, loops,
+    // connections, threads of callbacks. A third of it is the builder, which is mostly Javadoc. What happens on a
+    // connection is StreamConnection's, which of them there are Connections'.
+
     private final ConnectionHandler handler;
     private final ServerSettings settings;
     private final LoopGroup loops;

@@ -39,7 +39,7 @@ public final class FailureLog {
 
     static void prepare(System.Logger logger) {
         try {
-            var loaded = ZoneId.systemDefault().getRules().getOffset(Instant.now());
+            var ignored = ZoneId.systemDefault().getRules().getOffset(Instant.now());
             isPrintable(new Throwable());
             logger.isLoggable(Level.ERROR);
         } catch (Throwable e) {

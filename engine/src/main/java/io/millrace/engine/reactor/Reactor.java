@@ -49,6 +49,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Interrupts.</b> A reactor stops by a flag. On a {@link LoopThread} an interrupt is cleared after each piece of user code; on a user's thread it stays, and those who do I/O put it aside.
  *
+ * <p><b>One class,</b> because it is one turn: the steps above read and write the same few fields, the turn's time first of all, on one thread and without a lock. What can be told apart is a class of its own, with its own test: the
+ * queues in {@link RunQueue} and {@link Inbox}, the alarms in {@link AlarmWheels}, the spin in {@link Spin}, the metrics in {@link ReactorMetrics}. The rest is how other threads reach them.
+ *
  * <p><b>Ending.</b> {@link #finish} is the reactor's last turn: what is queued runs, pending alarms get false, all that it carries is ended, and the poll is closed. What must not be
  * lost though it comes too late for a turn goes through {@link #executeAlways}.
  */
