@@ -344,11 +344,12 @@ class FramingTest {
     @Test
     @DisplayName("mr-9: what is not data passes through: a connection that begins, one that may send again")
     void passesThrough() throws Exception {
+        CompletableFuture<SendResult> sent = new CompletableFuture<>();
         CountDownLatch writable = new CountDownLatch(1);
         ConnectionHandler handler = new ConnectionHandler() {
             @Override
             public void onConnect(Connection connection) {
-                connection.send(ByteBuffer.allocate(16 << 20));
+                sent.complete(connection.send(ByteBuffer.allocate(16 << 20)));
             }
 
             @Override
@@ -367,6 +368,8 @@ class FramingTest {
                 Socket socket = new Socket(
                         InetAddress.getLoopbackAddress(), server.address().getPort())) {
             socket.setSoTimeout(30_000);
+            // Nothing is read before: a reader that keeps up would leave nothing waiting.
+            assertThat(sent.get(30, TimeUnit.SECONDS)).isEqualTo(SendResult.ABOVE_HIGH_WATER);
             assertThat(socket.getInputStream().readAllBytes()).hasSize(16 << 20);
             assertThat(writable.await(30, TimeUnit.SECONDS)).isTrue();
         }
