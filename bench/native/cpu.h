@@ -1,15 +1,16 @@
-/* The processor time of the server and of the load itself, as the kernel accounts it. */
+/* The processor time of the server, its children included, and of the load itself, as the kernel accounts it. */
 #ifndef MILLRACE_BENCH_CPU_H
 #define MILLRACE_BENCH_CPU_H
 
 #include "common.h"
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 struct cpu {
-  double total;            /* the process's clock, in ns: all threads, those that have ended too */
+  double total;            /* the processes' clocks, in ns: all threads, those that have ended too; ended children in ticks */
   double user, system;     /* /proc/PID/stat, in clock ticks: only the split is of use */
   long long switches;      /* voluntary ones, of the threads that live */
   double own_user, own_system;
@@ -36,6 +37,43 @@ static inline long long voluntary_switches(pid_t pid) {
   return sum;
 }
 
+/* Adds one process with the children that it has waited for; false if there is no such process. */
+static inline bool cpu_add(struct cpu *cpu, pid_t pid) {
+  clockid_t clock;
+  struct timespec total;
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &total) != 0) return false;
+
+  char path[64], line[1024];
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+  FILE *stat = fopen(path, "r");
+  if (stat == NULL) return false;
+  unsigned long user, system, ended_user, ended_system;
+  const char *read = fgets(line, sizeof line, stat);
+  fclose(stat);
+  if (read == NULL) return false;
+  const char *name_end = strrchr(line, ')'); /* the name may hold blanks and brackets */
+  if (name_end == NULL || sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu", &user, &system,
+                                 &ended_user, &ended_system) != 4)
+    die(2, "cannot understand %s", path);
+  double ticks = (double)sysconf(_SC_CLK_TCK);
+  cpu->total += (double)total.tv_sec + (double)total.tv_nsec / 1e9 + (double)(ended_user + ended_system) / ticks;
+  cpu->user += (double)(user + ended_user) / ticks;
+  cpu->system += (double)(system + ended_system) / ticks;
+  cpu->switches += voluntary_switches(pid);
+  return true;
+}
+
+/* Adds the children that live, and theirs: a server may have a process for each connection. */
+static inline void cpu_add_children(struct cpu *cpu, pid_t pid) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+  FILE *children = fopen(path, "r");
+  if (children == NULL) return; /* it has ended meanwhile, or the kernel does not tell */
+  for (int child; fscanf(children, "%d", &child) == 1;)
+    if (cpu_add(cpu, child)) cpu_add_children(cpu, child);
+  fclose(children);
+}
+
 /* pid 0: no server to look at, only the load itself. */
 static inline struct cpu cpu_now(pid_t pid) {
   struct cpu cpu = {0};
@@ -44,26 +82,8 @@ static inline struct cpu cpu_now(pid_t pid) {
   cpu.own_user = (double)own.ru_utime.tv_sec + (double)own.ru_utime.tv_usec / 1e6;
   cpu.own_system = (double)own.ru_stime.tv_sec + (double)own.ru_stime.tv_usec / 1e6;
   if (pid == 0) return cpu;
-
-  clockid_t clock;
-  struct timespec total;
-  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &total) != 0)
-    die(2, "no process %d: --pid must be the server's", (int)pid);
-  cpu.total = (double)total.tv_sec + (double)total.tv_nsec / 1e9;
-
-  char path[64], line[1024];
-  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-  FILE *stat = fopen(path, "r");
-  unsigned long user, system;
-  if (stat == NULL || fgets(line, sizeof line, stat) == NULL) die(2, "cannot read %s", path);
-  fclose(stat);
-  const char *name_end = strrchr(line, ')'); /* the name may hold blanks and brackets */
-  if (name_end == NULL || sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2)
-    die(2, "cannot understand %s", path);
-  double ticks = (double)sysconf(_SC_CLK_TCK);
-  cpu.user = (double)user / ticks;
-  cpu.system = (double)system / ticks;
-  cpu.switches = voluntary_switches(pid);
+  if (!cpu_add(&cpu, pid)) die(2, "no process %d: --pid must be the server's", (int)pid);
+  cpu_add_children(&cpu, pid);
   return cpu;
 }
 

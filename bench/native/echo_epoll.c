@@ -19,20 +19,17 @@
  */
 #define _GNU_SOURCE
 #include "common.h"
+#include "listen.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
 #include <sys/sendfile.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, EVENTS = 1024, READS_IN_A_ROW = 16, REQUEST = 8 };
+enum { EVENTS = 1024, READS_IN_A_ROW = 16, REQUEST = 8 };
 static const uint32_t ENDING = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 
 struct connection {
@@ -51,7 +48,7 @@ struct connection {
 struct loop {
   int epoll, listener;
   struct connection *waiting;
-  char *buffer; /* begins at a page: some processors copy slowly between a page and memory 16 bytes off another */
+  char *buffer;
 };
 
 static long long spin_micros;
@@ -158,13 +155,7 @@ static void serve(struct loop *l, struct connection *c) {
 }
 
 static void accept_all(struct loop *l) {
-  for (;;) {
-    int fd = accept4(l->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0) {
-      if (errno == EAGAIN) return;
-      if (errno == ECONNABORTED || errno == EINTR) continue;
-      die(2, "accept: %s%s", strerror(errno), errno == EMFILE ? "; raise the limit: ulimit -n" : "");
-    }
+  for (int fd; (fd = accept_one(l->listener)) >= 0;) {
     struct connection *c = calloc(1, sizeof *c);
     if (c == NULL) die(2, "out of memory");
     c->fd = fd;
@@ -226,23 +217,6 @@ static void *run(void *argument) {
   return NULL;
 }
 
-/* Accepted sockets inherit TCP_NODELAY from the listening one. */
-static int listen_on(uint16_t *port) {
-  int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  int on = 1;
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(*port)};
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-      setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0 ||
-      setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0 ||
-      bind(fd, (struct sockaddr *)&address, length) != 0 || listen(fd, 4096) != 0 ||
-      getsockname(fd, (struct sockaddr *)&address, &length) != 0)
-    die(2, "cannot listen on 127.0.0.1:%d: %s", *port, strerror(errno));
-  *port = ntohs(address.sin_port);
-  return fd;
-}
-
 static struct loop *open_loop(uint16_t *port) {
   struct loop *l = calloc(1, sizeof *l);
   if (l == NULL || (l->buffer = aligned_alloc(PAGE, buffer_size)) == NULL) die(2, "out of memory");
@@ -264,9 +238,8 @@ int main(int argc, char **argv) {
                                    {"--file", NULL, &path},
                                    {NULL, NULL, NULL}};
   parse_options(argc, argv, options, "echo_epoll [--port P] [--loops N] [--spin MICROS] [--buffer KIB] [--file PATH]");
-  if (wanted_port > 65535 || loops < 1 || loops > 64 || buffer_kib < 4 || buffer_kib > 16384 || buffer_kib % 4 != 0)
-    die(2, "--port is at most 65535, --loops 1 to 64, --buffer 4 to 16384 by fours");
-  buffer_size = (uint32_t)buffer_kib * 1024;
+  if (wanted_port > 65535 || loops < 1 || loops > 64) die(2, "--port is at most 65535, --loops 1 to 64");
+  buffer_size = buffer_bytes(buffer_kib);
   if (path != NULL) {
     struct stat status;
     if (stat(path, &status) != 0) die(2, "cannot read %s: %s", path, strerror(errno));

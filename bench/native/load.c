@@ -8,7 +8,7 @@
  *   --bytes B        of a message, 64 by default; --depth D messages in flight a connection, 1 by default.
  *                    Messages that may leave together leave in one send(2)
  *   --seconds S, --warmup W   the window that is measured (2), and the load before it (1)
- *   --pid SERVER     whose CPU is measured; without it those figures are null
+ *   --pid SERVER     whose CPU is measured, with its children; without it those figures are null
  *   --mode echo      the default: a message leaves when a whole one is back
  *   --mode stream    the same bytes without borders: D*B of them are kept in flight. For throughput
  *   --mode file      a request of 8 bytes, and the F bytes of --file (all of it by default) as the answer

@@ -1,6 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/** The program that people start: {@code ./millrace}. */
+/** The command-line program {@code ./millrace}. */
 @NullMarked
 module io.millrace.cli {
     requires info.picocli;

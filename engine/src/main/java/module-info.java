@@ -15,5 +15,9 @@ module io.millrace.engine {
     exports io.millrace.engine.internal to
             io.millrace.server;
     exports io.millrace.engine.transport to
-            io.millrace.server;
+            io.millrace.server,
+            io.millrace.testkit;
+    exports io.millrace.engine.vthread to
+            io.millrace.server,
+            io.millrace.testkit;
 }

@@ -6,7 +6,7 @@ module io.millrace.examples {
     requires io.millrace.engine;
     requires io.millrace.net;
     requires io.millrace.poll;
-    requires io.millrace.server;
+    requires transitive io.millrace.server;
     requires io.millrace.task;
     requires static org.jspecify;
 

@@ -5,6 +5,7 @@ import org.jspecify.annotations.NullMarked;
  * io.millrace.net.Net}.
  */
 @NullMarked
+@SuppressWarnings("module")
 module io.millrace.net {
     requires transitive io.millrace.poll;
     requires io.millrace.sys;
@@ -12,4 +13,6 @@ module io.millrace.net {
     requires static org.jspecify;
 
     exports io.millrace.net;
+    exports io.millrace.net.memory to
+            io.millrace.testkit;
 }

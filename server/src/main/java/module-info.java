@@ -2,6 +2,7 @@ import org.jspecify.annotations.NullMarked;
 
 /** TCP servers and clients on the engine: {@link io.millrace.server.TcpServer} and {@link io.millrace.server.TcpClient}. */
 @NullMarked
+@SuppressWarnings("module")
 module io.millrace.server {
     requires transitive io.millrace.engine;
     requires transitive io.millrace.net;
@@ -9,4 +10,7 @@ module io.millrace.server {
     requires static transitive org.jspecify;
 
     exports io.millrace.server;
+    exports io.millrace.server.tls;
+    exports io.millrace.server.internal to
+            io.millrace.testkit;
 }

@@ -1,10 +1,10 @@
 import org.jspecify.annotations.NullMarked;
 
-/** The only room that touches native code: one small interface, {@code Selector}, and a file per mechanism. */
+/** The only module that makes native calls: one small interface, {@code Selector}, and a file per mechanism. */
 @NullMarked
 @SuppressWarnings("module")
 module io.millrace.sys {
-    requires jdk.unsupported; // sun.misc.Signal, by method handle
+    requires jdk.unsupported; // sun.misc.Signal, through method handles
     requires static transitive org.jspecify;
 
     exports io.millrace.sys to

@@ -6,6 +6,7 @@ module io.millrace.testkit {
     requires transitive io.millrace.engine;
     requires transitive io.millrace.net;
     requires transitive io.millrace.poll;
+    requires transitive io.millrace.server;
     requires transitive java.logging;
     requires jdk.management;
     requires transitive org.assertj.core;

@@ -20,7 +20,7 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
- * {@code ./millrace bench [SUITE] [--quick] [--rounds N] [--only PART] [--json FILE]}. Exit status: 0; 1 if a contestant failed on the way; 2, and one line on standard error, for
+ * {@code ./millrace bench [SUITE] [--quick] [--rounds N] [--only PART] [--json FILE]}. Exit status: 0; 1 if a candidate failed on the way; 2, and one line on standard error, for
  * what makes no sense.
  */
 public final class Main {
@@ -125,7 +125,7 @@ public final class Main {
         spec.addOption(OptionSpec.builder("--only")
                 .paramLabel("PART")
                 .type(String.class)
-                .description("Only the contests with this in their name, as echo-50.")
+                .description("Only the comparisons with this in their name, as echo-50.")
                 .build());
         spec.addOption(OptionSpec.builder("--json")
                 .paramLabel("FILE")

@@ -23,7 +23,7 @@ final class Spinner {
 
     private Spinner() {}
 
-    /** Polls per child, by contestant. */
+    /** Polls per child, by candidate. */
     record Result(Map<String, int[]> polls) {
         String csv() {
             StringBuilder csv = new StringBuilder("child");
@@ -78,19 +78,19 @@ final class Spinner {
         return new Result(polls);
     }
 
-    private interface Contestant {
+    private interface Candidate {
         void add(Pollable<Integer> child);
 
         void poll();
     }
 
-    private static int[] run(Contestant contestant) {
+    private static int[] run(Candidate candidate) {
         int[] polls = new int[CHILDREN];
         Waker[] wakers = new Waker[CHILDREN];
         int[] total = {0};
         for (int i = 0; i < CHILDREN; i++) {
             int id = i;
-            contestant.add(waker -> {
+            candidate.add(waker -> {
                 wakers[id] = waker;
                 if (total[0]++ < POLLS) {
                     polls[id]++;
@@ -103,7 +103,7 @@ final class Spinner {
             });
         }
         for (int ticks = 0; total[0] < POLLS; ) {
-            contestant.poll();
+            candidate.poll();
             // The clock ticks as often as there were polls for all: everybody who was ever polled has something to do
             // again.
             for (; ticks < total[0] / CHILDREN; ticks++) {
@@ -117,7 +117,7 @@ final class Spinner {
         return polls;
     }
 
-    private static final class Ours implements Contestant {
+    private static final class Ours implements Candidate {
         private final FuturesUnordered<Integer> set = FuturesUnordered.create();
 
         @Override
@@ -132,7 +132,7 @@ final class Spinner {
     }
 
     /** Drains a queue of those who were woken, at most 32 a call. */
-    private static final class Naive implements Contestant {
+    private static final class Naive implements Candidate {
         private final Deque<Entry> ready = new ArrayDeque<>();
         private final boolean atTheHead;
 

@@ -7,8 +7,8 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
 /**
- * The words that {@code millrace} understands. Written with picocli's builders rather than its annotations, which it would have to find by reflection
- * at every start.
+ * The command line of {@code millrace}. Written with picocli's builders rather than its annotations, which it would
+ * have to find by reflection at every start.
  */
 final class CommandLines {
     private CommandLines() {}
@@ -22,6 +22,7 @@ final class CommandLines {
                         .description("Prints the versions of Millrace and of the JVM.")
                         .build());
         millrace.addSubcommand("serve", serve());
+        millrace.addSubcommand("proxy", proxy());
         millrace.addSubcommand(
                 "doctor",
                 command(
@@ -56,7 +57,7 @@ final class CommandLines {
         spec.usageMessage().customSynopsis("millrace serve [echo|chat|redis] [OPTIONS]");
         spec.usageMessage()
                 .footer(
-                        "%nExit status: 0 after a signal, 2 if it cannot start, 70 if it fails later, 130 on a second signal.");
+                        "%nExit status: 0 after a signal, 2 if it cannot start, 3 if the heap is full, 70 if it fails later, 130 on a second signal.");
         spec.addPositional(PositionalParamSpec.builder()
                 .index("0")
                 .arity("0..1")
@@ -70,29 +71,94 @@ final class CommandLines {
                 .build());
         spec.addOption(text("--host", "HOST", "127.0.0.1", "Address to listen on (127.0.0.1)."));
         spec.addOption(number("--port", "PORT", "Port to listen on, 0 for any (7007)."));
-        spec.addOption(number("--loops", "N", "Number of loops, each with a thread (one per core; redis: 1)."));
+        spec.addOption(
+                text(
+                        "--style",
+                        "STYLE",
+                        "callback",
+                        "callback, or direct: for echo, code that blocks, on a virtual thread for each connection (callback)."));
+        addCommon(spec, "one per core; redis: 1", "262144 on the loop, else 8192; redis: 16384");
+        spec.addOption(number(
+                "--idle",
+                "SECONDS",
+                "Closes connections that are silent for this long (0: never); a line or command gets at most 60."));
+        return serve;
+    }
+
+    private static CommandLine proxy() {
+        CommandLine proxy = command(
+                "proxy",
+                "Passes connections on to another server until Ctrl-C or SIGTERM; then drains them and prints totals.");
+        CommandSpec spec = proxy.getCommandSpec();
+        spec.usageMessage().customSynopsis("millrace proxy LISTEN UPSTREAM [OPTIONS]");
+        spec.usageMessage()
+                .footer(
+                        "%nFor example: millrace proxy 127.0.0.1:7008 127.0.0.1:7007%n"
+                                + "Exit status: 0 after a signal, 2 if it cannot start, 70 if it fails later, 130 on a second signal.");
+        spec.addPositional(
+                address("0", "LISTEN", "Address to listen on, as HOST:PORT or [IPV6]:PORT; port 0 for any."));
+        spec.addPositional(address("1", "UPSTREAM", "The server to pass connections on to, as HOST:PORT."));
+        spec.addOption(number(
+                "--connect-timeout", "SECONDS", "How long the upstream server may take to accept (10; 0: for ever)."));
+        spec.addOption(OptionSpec.builder("--upstream-tls")
+                .arity("0")
+                .type(boolean.class)
+                .description("Speaks TLS to the upstream server, and verifies its name.")
+                .build());
+        spec.addOption(text(
+                "--upstream-ca",
+                "FILE",
+                null,
+                "The authorities that may have issued its certificate, in PEM (the platform's); implies"
+                        + " --upstream-tls."));
+        addCommon(spec, "one per core", "262144 on the loop, else 8192");
+        spec.addOption(number("--idle", "SECONDS", "Closes connections that are silent for this long (0: never)."));
+        return proxy;
+    }
+
+    private static PositionalParamSpec address(String index, String label, String description) {
+        return PositionalParamSpec.builder()
+                .index(index)
+                .arity("1")
+                .paramLabel(label)
+                .type(String.class)
+                .description(description)
+                .build();
+    }
+
+    /** What every server has. */
+    private static void addCommon(CommandSpec spec, String loops, String buffer) {
+        spec.addOption(number("--loops", "N", "Number of loops, each with a thread (" + loops + ")."));
         spec.addOption(text("--backend", "NAME", null, "epoll, kqueue, poll or nio (the best that opens)."));
         spec.addOption(text(
                 "--dispatch",
                 "MODE",
                 "loop",
                 "Where handlers run: on the loop, on a pool, or on virtual threads (loop)."));
+        spec.addOption(OptionSpec.builder("--no-loop-threads")
+                .description("Keeps virtual threads off the loops, on the JDK's scheduler.")
+                .build());
         spec.addOption(number("--workers", "N", "Threads of the pool, with --dispatch pool (one per core)."));
         spec.addOption(number(
                 "--spin",
                 "MICROS",
                 "How long a loop looks for work before it sleeps; keeps a core busy for that time (0)."));
-        spec.addOption(
-                number("--buffer", "BYTES", "How much is read at once (262144 on the loop, else 8192; redis: 16384)."));
+        spec.addOption(number("--buffer", "BYTES", "How much is read at once (" + buffer + ")."));
         spec.addOption(number("--max-connections", "N", "Refuses further connections (no limit)."));
         spec.addOption(
                 number("--max-per-address", "N", "Refuses further connections from the same address (no limit)."));
-        spec.addOption(number(
-                "--idle",
-                "SECONDS",
-                "Closes connections that are silent for this long (0: never); a line or command gets at most 60."));
+        spec.addOption(text(
+                "--tls-cert",
+                "FILE",
+                null,
+                "Encrypts connections with TLS: the server's certificate in PEM, followed by its authorities'."));
+        spec.addOption(text("--tls-key", "FILE", null, "The private key of that certificate, in PEM."));
+        spec.addOption(text(
+                "--tls",
+                "self-signed",
+                null,
+                "Encrypts with a certificate for localhost that is made for this run; prints its fingerprint."));
         spec.addOption(number("--drain", "SECONDS", "How long connections may take to end when the server stops (5)."));
-        return serve;
     }
 
     private static OptionSpec text(String name, String label, @Nullable String value, String description) {

@@ -1,5 +1,6 @@
 package io.millrace.cli;
 
+import io.millrace.engine.VirtualThreadReport;
 import io.millrace.poll.BackendReport;
 import java.io.IOException;
 import java.io.InputStream;
@@ -11,11 +12,14 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Tells what a server finds on this machine, and what to raise. Reads only; what this system does not tell is left out. */
+/**
+ * Reports the limits of this machine that matter for a server, and what to raise. Only reads; what this system does not
+ * report is left out.
+ */
 final class Doctor {
     private static final long FILES_WANTED = 65_536;
     private static final long BACKLOG_WANTED = 1024;
-    /** What a JVM with a few loops has open itself, roughly. */
+    /** Roughly what a JVM with a few loops has open itself. */
     private static final long FILES_OF_OUR_OWN = 100;
 
     private static final Pattern OPEN_FILES =
@@ -30,6 +34,7 @@ final class Doctor {
     static String report(Path proc) {
         List<String> lines = new ArrayList<>();
         lines.add(BackendReport.probe().toString());
+        lines.add(VirtualThreadReport.probe().toString());
         lines.add("java " + Runtime.version() + ", " + Runtime.getRuntime().availableProcessors()
                 + " cores, heap up to " + (Runtime.getRuntime().maxMemory() >> 20) + " MiB");
         openFiles(read(proc.resolve("self/limits")), lines);
@@ -74,7 +79,10 @@ final class Doctor {
         return text.equals("unlimited") ? Long.MAX_VALUE : Long.parseLong(text);
     }
 
-    /** Empty if there is no such file, or it may not be read. In one read: a number under /proc/sys is cut off at the end of the first. */
+    /**
+     * Returns the content of a file; empty if there is no such file, or it cannot be read. Reads once, because a second
+     * read of a number under /proc/sys returns nothing.
+     */
     private static String read(Path file) {
         try (InputStream in = Files.newInputStream(file)) {
             return new String(in.readNBytes(8192), StandardCharsets.US_ASCII).strip();

@@ -10,22 +10,24 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** {@code millrace serve | doctor | version | --help}. The launcher starts {@code bench}, which is a program of its own. */
+/**
+ * {@code millrace serve | proxy | doctor | version | --help}. The launcher starts {@code bench}, which is a separate program.
+ */
 public final class Main {
-    /** The arguments make no sense, or what they ask for cannot start. */
+    /** The arguments are invalid, or what they ask for cannot be started. */
     static final int CANNOT_START = 2;
 
-    /** It had started, and cannot go on: EX_SOFTWARE of sysexits.h. */
+    /** It was started but cannot continue: EX_SOFTWARE of sysexits.h. */
     static final int FAILED = 70;
 
-    /** How long the end of the JVM may take once all is said. */
+    /** How long the JVM may take to exit once everything has been printed. */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private Main() {}
 
     /**
-     * Runs one command, and ends the JVM. Its exit status is 0; or 2 if the arguments make no sense or what they ask for cannot start, or 70 if it had started and failed, with one line on
-     * standard error.
+     * Runs one command and ends the JVM. The exit status is 0; 2 if the arguments are invalid or what they ask for
+     * cannot be started; or 70 if it was started and failed. Failures print one line on standard error.
      *
      * @param args the command and its options
      */
@@ -33,7 +35,7 @@ public final class Main {
         exit(run(args, System.out, System.err));
     }
 
-    /** Whatever is thrown ends here: a thread that is left must not keep a program that does nothing any more. */
+    /** Catches everything, so that a remaining thread does not keep a program alive that does nothing any more. */
     static int run(String[] args, PrintStream out, PrintStream err) {
         try {
             return execute(CommandLines.create(), args, out, err);
@@ -50,7 +52,7 @@ public final class Main {
         try {
             line = OneLine.of(failure);
         } catch (Throwable e) {
-            line = failure.getClass().getName(); // short of memory or of descriptors, perhaps
+            line = failure.getClass().getName(); // perhaps out of memory or descriptors
         }
         return fail(err, line, failure instanceof ServerFailedException ? FAILED : CANNOT_START);
     }
@@ -60,7 +62,10 @@ public final class Main {
         return status;
     }
 
-    /** Ends the JVM, and does not wait for ever for what others do at its end. Where there is no thread to watch over that, they could have none either. */
+    /**
+     * Ends the JVM, without waiting for ever for shutdown hooks. If no thread can be started to watch over that, the
+     * hooks cannot be started either.
+     */
     private static void exit(int status) {
         try {
             Thread.ofPlatform().daemon().name("millrace-exit").start(() -> {
@@ -102,6 +107,7 @@ public final class Main {
         }
         switch (chosen.getCommandName()) {
             case "serve" -> new Serve(Options.of(last)).run(out, err);
+            case "proxy" -> new Serve(Options.ofProxy(last)).run(out, err);
             case "bench" -> throw new UsageException("cannot bench from here: run ./millrace bench in a working copy");
             case "doctor" -> out.println(Doctor.report());
             case "version" -> out.println(version());

@@ -5,7 +5,10 @@ import java.io.UncheckedIOException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
-/** What went wrong, in one line. Our own messages say all that is needed; with others the kind of failure and what caused it belong to it. */
+/**
+ * Describes a failure in one line. Our own messages say all that is needed; for others, the type of the exception and
+ * its cause are added.
+ */
 final class OneLine {
     private static final int DEEPEST = 100;
 
@@ -21,12 +24,12 @@ final class OneLine {
         return joined(text);
     }
 
-    /** What stands in several lines, in one. */
+    /** Joins several lines into one. */
     static String joined(String text) {
         return text.strip().replaceAll("\\s*\\R\\s*", "; ");
     }
 
-    /** Some only carry another from one place to the next. */
+    /** Returns the cause of an exception that merely wraps another. */
     private static Throwable unwrap(Throwable failure) {
         Throwable at = failure;
         while (at instanceof UncheckedIOException
@@ -52,7 +55,7 @@ final class OneLine {
 
     private static Throwable root(Throwable failure) {
         Throwable at = failure;
-        for (int depth = 0; depth < DEEPEST; depth++) { // causes may go round in a circle
+        for (int depth = 0; depth < DEEPEST; depth++) { // causes may form a cycle
             Throwable cause = at.getCause();
             if (cause == null) {
                 break;

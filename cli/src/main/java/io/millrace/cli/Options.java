@@ -2,6 +2,7 @@ package io.millrace.cli;
 
 import io.millrace.engine.Dispatch;
 import io.millrace.engine.Reactors;
+import io.millrace.server.TcpClient;
 import io.millrace.server.TcpServer;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -10,26 +11,31 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ParseResult;
 
 /**
- * What {@code serve} was asked for. A number that was not given is null: what it is then, the service says.
+ * The options of {@code serve}. A number that was not given is null; then the service decides.
  *
- * @param service echo, chat or redis
+ * @param service echo, chat or redis; or proxy
  * @param address where to listen
- * @param loops how many
+ * @param loops the number of loops
  * @param backend null for the best
+ * @param direct whether conversations on virtual threads serve the connections, instead of callbacks
+ * @param loopThreads whether virtual threads may run on the loops
  * @param dispatch where handlers run
- * @param workers threads of the pool
- * @param spin before a loop sleeps
- * @param buffer bytes that are read at once
- * @param maxConnections more are turned away
- * @param maxPerAddress more from one address are turned away
- * @param idle silent for so long, closed
- * @param drain how long the end may take
+ * @param workers the number of threads of the pool
+ * @param spin how long a loop looks for work before it sleeps
+ * @param buffer how many bytes are read at once
+ * @param maxConnections further connections are turned away
+ * @param maxPerAddress further connections from one address are turned away
+ * @param idle after how much silence a connection is closed
+ * @param drain how long the shutdown may take
+ * @param encryption null for plain connections
  */
 record Options(
         String service,
         InetSocketAddress address,
         @Nullable Integer loops,
         @Nullable String backend,
+        boolean direct,
+        boolean loopThreads,
         Dispatch dispatch,
         @Nullable Integer workers,
         Duration spin,
@@ -37,29 +43,104 @@ record Options(
         @Nullable Integer maxConnections,
         @Nullable Integer maxPerAddress,
         Duration idle,
-        Duration drain) {
+        Duration drain,
+        @Nullable Encryption encryption,
+        @Nullable Proxied proxied) {
+    /**
+     * What only a proxy is asked for.
+     *
+     * @param upstream where to
+     * @param connectTimeout how long that may take
+     * @param encrypted whether the upstream server is spoken to with TLS
+     * @param trusted a file with the authorities that may have issued its certificate; null for the platform's
+     */
+    record Proxied(
+            InetSocketAddress upstream,
+            Duration connectTimeout,
+            boolean encrypted,
+            @Nullable String trusted) {}
+
     private static final Duration LONGEST_MESSAGE = Duration.ofSeconds(60);
 
     static Options of(ParseResult parsed) throws UsageException {
         String host = parsed.matchedOptionValue("--host", "127.0.0.1");
         if (host.isBlank()) {
-            // To the JDK that is the loopback address; to whoever has a variable that is not set, a surprise.
+            // The JDK would take this for the loopback address, which would surprise a user whose variable is not set.
             throw new UsageException("--host is empty; name an address, such as 127.0.0.1 or 0.0.0.0");
         }
         InetSocketAddress address = new InetSocketAddress(host, number(parsed, "--port", 7007, 0, 65_535));
         if (address.isUnresolved()) {
             throw new UsageException("cannot resolve the host " + host);
         }
+        String service = parsed.matchedPositionalValue(0, "echo");
+        if (isDirect(parsed) && !service.equals("echo")) {
+            throw new UsageException("--style direct is for echo; " + service + " has callbacks only");
+        }
+        return of(parsed, service, address, null);
+    }
+
+    static Options ofProxy(ParseResult parsed) throws UsageException {
+        Proxied proxied = new Proxied(
+                address("UPSTREAM", parsed.matchedPositionalValue(1, ""), 1),
+                Duration.ofSeconds(number(parsed, "--connect-timeout", 10, 0, 3600)),
+                parsed.hasMatchedOption("--upstream-tls") || parsed.hasMatchedOption("--upstream-ca"),
+                parsed.matchedOptionValue("--upstream-ca", (String) null));
+        return of(parsed, "proxy", address("LISTEN", parsed.matchedPositionalValue(0, ""), 0), proxied);
+    }
+
+    private static InetSocketAddress address(String name, String text, int lowestPort) throws UsageException {
+        int colon = text.lastIndexOf(':');
+        String host = colon < 0 ? "" : text.substring(0, colon);
+        boolean inBrackets = host.startsWith("[") && host.endsWith("]");
+        if (inBrackets) {
+            host = host.substring(1, host.length() - 1);
+        }
+        if (host.isBlank() || (host.contains(":") && !inBrackets)) {
+            throw new UsageException(name + " must be HOST:PORT, or [IPV6]:PORT, not " + text);
+        }
+        int port;
+        try {
+            port = Integer.parseInt(text.substring(colon + 1));
+        } catch (NumberFormatException e) {
+            throw new UsageException(name + " must be HOST:PORT, or [IPV6]:PORT, not " + text);
+        }
+        if (port < lowestPort || port > 65_535) {
+            throw new UsageException("the port of " + name + " must be from " + lowestPort + " to 65535, not " + port);
+        }
+        InetSocketAddress address = new InetSocketAddress(host, port);
+        if (address.isUnresolved()) {
+            throw new UsageException("cannot resolve the host " + host + " of " + name);
+        }
+        return address;
+    }
+
+    private static boolean isDirect(ParseResult parsed) throws UsageException {
+        String style = parsed.hasMatchedOption("--style") ? parsed.matchedOptionValue("--style", "") : "callback";
+        return switch (style.toLowerCase(Locale.ROOT)) {
+            case "callback" -> false;
+            case "direct" -> true;
+            default -> throw new UsageException("--style must be callback or direct, not " + style);
+        };
+    }
+
+    private static Options of(ParseResult parsed, String service, InetSocketAddress address, @Nullable Proxied proxied)
+            throws UsageException {
         Dispatch dispatch = dispatch(parsed.matchedOptionValue("--dispatch", "loop"));
         Integer workers = number(parsed, "--workers", 1, 1024);
         if (workers != null && dispatch != Dispatch.POOL) {
             throw new UsageException("--workers needs --dispatch pool");
         }
+        boolean direct = isDirect(parsed);
+        if (direct && dispatch != Dispatch.LOOP) {
+            throw new UsageException("--style direct has threads of its own; leave out --dispatch");
+        }
         return new Options(
-                parsed.matchedPositionalValue(0, "echo"),
+                service,
                 address,
                 number(parsed, "--loops", 1, 1024),
                 parsed.matchedOptionValue("--backend", (String) null),
+                direct,
+                !parsed.hasMatchedOption("--no-loop-threads"),
                 dispatch,
                 workers,
                 Duration.ofNanos(1000L * number(parsed, "--spin", 0, 0, 1_000_000)),
@@ -67,7 +148,9 @@ record Options(
                 number(parsed, "--max-connections", 1, Integer.MAX_VALUE),
                 number(parsed, "--max-per-address", 1, Integer.MAX_VALUE),
                 Duration.ofSeconds(number(parsed, "--idle", 0, 0, Integer.MAX_VALUE)),
-                Duration.ofSeconds(number(parsed, "--drain", 5, 0, 3600)));
+                Duration.ofSeconds(number(parsed, "--drain", 5, 0, 3600)),
+                Encryption.of(parsed),
+                proxied);
     }
 
     private static int number(ParseResult parsed, String name, int otherwise, int min, int max) throws UsageException {
@@ -92,12 +175,15 @@ record Options(
         };
     }
 
-    /** How long a client may take for one message. Who may not be silent for long may not dawdle either: a byte now and then is no silence. */
+    /**
+     * Returns how long a client may take for one message. With a short idle timeout this is short, too, because a
+     * client that sends a byte now and then is not idle.
+     */
     Duration messageLimit() {
         return idle.isZero() || idle.compareTo(LONGEST_MESSAGE) > 0 ? LONGEST_MESSAGE : idle;
     }
 
-    /** The loops that were asked for. */
+    /** Opens the loops that were asked for. */
     Reactors open(int loopsOtherwise) {
         Reactors.Builder builder = Reactors.builder()
                 .name("millrace")
@@ -109,13 +195,14 @@ record Options(
         return builder.open();
     }
 
-    /** The server that was asked for. */
+    /** Returns a builder for the server that was asked for. */
     TcpServer.Builder server(Reactors on, int bufferOtherwise) {
         int cores = Runtime.getRuntime().availableProcessors();
         TcpServer.Builder builder = TcpServer.builder()
                 .manager(on)
                 .address(address)
                 .dispatch(dispatch, workers == null ? cores : workers)
+                .loopThreads(loopThreads)
                 .idleTimeout(idle);
         int readSize = buffer == null ? bufferOtherwise : buffer;
         if (readSize > 0) {
@@ -126,6 +213,21 @@ record Options(
         }
         if (maxPerAddress != null) {
             builder.maxConnectionsPerAddress(maxPerAddress);
+        }
+        return builder;
+    }
+
+    /** The client that a proxy connects with: its connections are as those of the server. */
+    TcpClient.Builder client(Reactors on, Duration connectTimeout) {
+        int cores = Runtime.getRuntime().availableProcessors();
+        TcpClient.Builder builder = TcpClient.builder()
+                .manager(on)
+                .connectTimeout(connectTimeout)
+                .dispatch(dispatch, workers == null ? cores : workers)
+                .loopThreads(loopThreads)
+                .idleTimeout(idle);
+        if (buffer != null) {
+            builder.bufferSize(buffer);
         }
         return builder;
     }

@@ -2,6 +2,7 @@ package io.millrace.cli;
 
 import io.millrace.engine.Reactors;
 import io.millrace.engine.ReadinessDescriptor;
+import io.millrace.engine.VirtualThreadReport;
 import io.millrace.net.SignalSource;
 import io.millrace.poll.BackendReport;
 import io.millrace.server.ServerContext;
@@ -19,20 +20,20 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * Runs a service from its first line to its last.
- *
  * <ol>
- *   <li>Open the loops, and listen to INT and TERM on one of them: from here on a signal is an event like any other.
- *   <li>Listen, and say so in one line.
- *   <li>At the first signal stop accepting, and let connections send what they have to send, until the deadline. A second signal does not wait for it.
- *   <li>Say what was done, in one line, and end. Whatever hangs after the deadline ends with the JVM.
- *   <li>If a loop fails instead, end at once: whoever watches over the program starts it again.
+ *   <li>Open the loops, and listen to INT and TERM on one of them, so that a signal is an event like any other.
+ *   <li>Listen, and print one line about it.
+ *   <li>At the first signal, stop accepting, and let connections flush pending output until the deadline. A second
+ *       signal ends it at once.
+ *   <li>Print one line about what was done, and end. Whatever hangs after the deadline ends with the JVM.
+ *   <li>If a loop fails instead, end at once, so that the supervisor can start the program again.
  * </ol>
  */
 final class Serve {
-    /** For what comes after the connections: the loops' own end. */
+    /** The time for what follows the connections: the end of the loops. */
     private static final Duration GRACE = Duration.ofSeconds(2);
 
-    /** The exit status of a program that was told twice: 128 and the number of INT, as a shell would say. */
+    /** The exit status after a second signal: 128 plus the number of INT, as in a shell. */
     private static final int IMPATIENT = 130;
 
     private final Options options;
@@ -46,28 +47,39 @@ final class Serve {
     }
 
     void run(PrintStream out, PrintStream err) throws UsageException, ServerFailedException, IOException {
-        Service service = Service.named(options.service());
+        Service service = Service.of(options);
+        Encryption encryption = options.encryption();
+        Encryption.Made encrypted = encryption == null ? null : encryption.make();
         Reactors reactors = options.open(service.loops());
         try (SignalSource signals = SignalSource.of("INT", "TERM")) {
             watch(reactors.register(signals), signals);
             TcpServer.Builder builder = options.server(reactors, service.buffer());
             service.configure(builder);
-            TcpServer server = builder.start(service.handler(reactors, context::join, options.messageLimit()));
+            if (encrypted != null) {
+                builder.tls(encrypted.tls());
+            }
+            TcpServer server = service.start(builder, reactors, context::join, options.messageLimit());
             context.complete(server.context());
             var ignored = reactors.termination().whenComplete((ended, failure) -> {
                 if (failure != null) {
-                    failed(failure);
+                    endWithFailure(failure);
                 }
             });
             out.println(listening(server));
+            if (encrypted != null && encrypted.note() != null) {
+                out.println(encrypted.note());
+            }
             tellWhatIsMissing(reactors.report(), err);
-            serve(server, out);
+            serve(server, service, out);
         } finally {
             end(reactors);
         }
     }
 
-    /** A backend that nobody asked for, because better ones cannot open: who expects epoll should not find out by measuring. */
+    /**
+     * Reports that a better backend could not be opened, so that users who expect epoll do not find out only by
+     * measuring.
+     */
     private static void tellWhatIsMissing(BackendReport report, PrintStream err) {
         if (!report.passedOver().isEmpty()) {
             BackendReport.PassedOver best = report.passedOver().getFirst();
@@ -76,23 +88,23 @@ final class Serve {
         }
     }
 
-    /** Until a signal comes; or a failure, and then there is nothing to drain with. */
-    private void serve(TcpServer server, PrintStream out) throws ServerFailedException {
+    /** Waits for a signal, or for a failure, after which nothing can be drained. */
+    private void serve(TcpServer server, Service service, PrintStream out) throws ServerFailedException {
         try {
             String signal = stopped.join();
-            String end = end(server);
+            String end = end(server, service);
             out.println("stopped by SIG" + signal + ": " + totals(server) + end);
         } catch (Throwable e) {
             throw new ServerFailedException(e);
         }
     }
 
-    /** A loop ended that was not told to. The server must not linger with connections that nobody serves. */
-    void failed(Throwable failure) {
+    /** Called when a loop has failed. The server must not stay around with connections that are not served. */
+    void endWithFailure(Throwable failure) {
         stopped.completeExceptionally(failure);
     }
 
-    /** Asks to be told of a signal, again and again: the first ends the server, the second the program. */
+    /** Asks for a notification of the next signal: the first one ends the server, the second one the program. */
     private void watch(ReadinessDescriptor signalled, SignalSource signals) {
         signalled.notifyWhenReadable(() -> {
             for (String name = signals.poll(); name != null; name = signals.poll()) {
@@ -109,7 +121,16 @@ final class Serve {
     private String listening(TcpServer server) {
         int loops = server.loopCount();
         return "listening on " + text(server.address()) + " (" + options.service() + ", backend " + server.backend()
-                + ", " + loops + (loops == 1 ? " loop)" : " loops)");
+                + ", " + loops + (loops == 1 ? " loop" : " loops") + style() + ")";
+    }
+
+    /** Says where conversations run, because that decides what they cost. */
+    private String style() {
+        if (!options.direct()) {
+            return "";
+        }
+        boolean onLoops = options.loopThreads() && VirtualThreadReport.probe().onLoops();
+        return ", direct style, virtual threads on " + (onLoops ? "the loops" : "the JDK's scheduler");
     }
 
     private static String text(InetSocketAddress address) {
@@ -123,13 +144,15 @@ final class Serve {
                 + " bytes in, " + server.bytesSent() + " bytes out";
     }
 
-    /** On a thread of its own, so that a handler that hangs cannot keep the program. */
-    private String end(TcpServer server) {
+    /** Runs on a new thread, so that a handler that hangs cannot keep the program alive. */
+    private String end(TcpServer server, Service service) {
+        long deadline = System.nanoTime() + options.drain().toNanos();
         CompletableFuture<ShutdownResult> result = new CompletableFuture<>();
-        Thread.ofPlatform()
-                .daemon()
-                .name("millrace-drain")
-                .start(() -> result.complete(server.shutdown(options.drain())));
+        Thread.ofPlatform().daemon().name("millrace-drain").start(() -> {
+            ShutdownResult how = server.shutdown(options.drain());
+            service.end(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
+            result.complete(how);
+        });
         ShutdownResult how;
         try {
             how = result.get(options.drain().plus(GRACE).toNanos(), TimeUnit.NANOSECONDS);

@@ -1,6 +1,6 @@
 package io.millrace.cli;
 
-/** A server that had started, and cannot go on. */
+/** A server was started but cannot continue. */
 final class ServerFailedException extends Exception {
     private static final long serialVersionUID = 1;
 

@@ -4,46 +4,93 @@ import io.millrace.cli.chat.ChatRoom;
 import io.millrace.cli.redis.RedisHandler;
 import io.millrace.engine.Reactors;
 import io.millrace.server.ConnectionHandler;
+import io.millrace.server.DirectServer;
+import io.millrace.server.DirectSocket;
 import io.millrace.server.ServerContext;
 import io.millrace.server.TcpServer;
+import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.function.Supplier;
 
-/** A server that people can start. */
+/** A server that {@code millrace serve} can start. */
 interface Service {
-    /** How many loops it has unless the user says otherwise. */
+    /** Returns how many loops it has by default. */
     default int loops() {
         return Runtime.getRuntime().availableProcessors();
     }
 
-    /** How many bytes it reads at once unless the user says otherwise; 0 for what servers do by default. */
+    /** Returns how many bytes it reads at once by default; 0 for the server's default. */
     default int buffer() {
         return 0;
     }
 
-    /** Its own wishes, e.g. how much may wait for a slow reader. */
+    /** Applies its own settings, for example how much may wait for a slow reader. */
     default void configure(TcpServer.Builder server) {}
 
     /**
-     * What it does with connections.
+     * Creates the handler of its connections.
      *
      * @param on its loops
-     * @param context its connections; there once the server has started, so not before the first call of the handler
-     * @param messageLimit how long a client may take for one message, where there are such
+     * @param context its connections; available once the server has started, and so from the first callback on
+     * @param messageLimit how long a client may take for one message, if the protocol has messages
      */
     ConnectionHandler handler(Reactors on, Supplier<ServerContext> context, Duration messageLimit);
 
-    /** By name. */
-    static Service named(String name) throws UsageException {
+    /** Starts it. */
+    default TcpServer start(
+            TcpServer.Builder server, Reactors on, Supplier<ServerContext> context, Duration messageLimit)
+            throws IOException {
+        return server.start(handler(on, context, messageLimit));
+    }
+
+    /** Ends what it has opened besides the server, after the server has ended. */
+    default void end(Duration atMost) {}
+
+    /** Returns the service that was asked for. */
+    static Service of(Options options) throws UsageException {
+        Options.Proxied proxied = options.proxied();
+        if (proxied != null) {
+            return new Proxy(options, proxied);
+        }
+        String name = options.service();
         return switch (name) {
-            case "echo" -> (on, context, messageLimit) -> (connection, data) -> connection.send(data);
+            case "echo" ->
+                options.direct()
+                        ? new DirectEcho()
+                        : (on, context, messageLimit) -> (connection, data) -> connection.send(data);
             case "chat" -> new Chat();
             case "redis" -> new Redis();
             default -> throw new UsageException("cannot serve " + name + "; choose echo, chat or redis");
         };
     }
 
-    /** A slow reader is cut off long before it costs much. */
+    /** Sends every byte back, in direct style. */
+    final class DirectEcho implements Service {
+        private static final int BUFFER = 8192;
+
+        @Override
+        public ConnectionHandler handler(Reactors on, Supplier<ServerContext> context, Duration messageLimit) {
+            throw new UnsupportedOperationException("a conversation has no handler");
+        }
+
+        @Override
+        public TcpServer start(
+                TcpServer.Builder server, Reactors on, Supplier<ServerContext> context, Duration messageLimit)
+                throws IOException {
+            return DirectServer.start(server, DirectEcho::echo).server();
+        }
+
+        private static void echo(DirectSocket socket) throws IOException {
+            ByteBuffer buffer = ByteBuffer.allocate(BUFFER);
+            while (socket.read(buffer) >= 0) {
+                socket.write(buffer.flip());
+                buffer.clear();
+            }
+        }
+    }
+
+    /** Disconnects slow readers long before they cost much memory. */
     final class Chat implements Service {
         @Override
         public void configure(TcpServer.Builder server) {
@@ -57,8 +104,8 @@ interface Service {
     }
 
     /**
-     * One loop, so that nobody waits for the lock of the keyspace. A value may have 512 MiB, and a client may ask for it: one reply is sent whatever its length, and what waits
-     * before it is kept to a few.
+     * Uses one loop, so that the lock of the keyspace is never contended. A value may have 512 MiB, and a client may
+     * ask for it: one reply is sent regardless of its length, but only a little may be waiting before it.
      */
     final class Redis implements Service {
         @Override

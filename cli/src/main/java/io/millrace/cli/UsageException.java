@@ -1,6 +1,6 @@
 package io.millrace.cli;
 
-/** Arguments that make no sense, in one line that says what to do. */
+/** The arguments are invalid; the message says in one line what to do. */
 final class UsageException extends Exception {
     private static final long serialVersionUID = 1;
 

@@ -24,7 +24,8 @@ import java.util.regex.Pattern;
 public final class Cli implements AutoCloseable {
     private static final long DEADLINE_SECONDS = 50;
     private static final Pattern LISTENING =
-            Pattern.compile("listening on 127\\.0\\.0\\.1:(\\d+) \\((\\w+), backend (\\w+), (\\d+) loops?\\)");
+            Pattern.compile("listening on 127\\.0\\.0\\.1:(\\d+) \\((\\w+), backend (\\w+), (\\d+) loops?"
+                    + "(?:, direct style, virtual threads on (the loops|the JDK's scheduler))?\\)");
 
     private static final Pattern SOCKET = Pattern.compile("socket:\\[(\\d+)]");
     private static final String LISTEN = "0A"; // TCP_LISTEN in /proc/net/tcp

@@ -42,6 +42,9 @@ class MainTest {
         bench                 | cannot bench from here: run ./millrace bench in a working copy
         serve --frob          | cannot understand --frob; try millrace serve --help
         serve echo chat       | cannot understand chat; try millrace serve --help
+        serve --style curly   | --style must be callback or direct, not curly
+        serve chat --style direct | --style direct is for echo; chat has callbacks only
+        serve --style direct --dispatch pool | --style direct has threads of its own; leave out --dispatch
         serve gopher          | cannot serve gopher; choose echo, chat or redis
         serve --port          | Missing required parameter for option '--port' (PORT); try millrace serve --help
         serve --port x        | Invalid value for option '--port': 'x' is not an int; try millrace serve --help
@@ -128,7 +131,7 @@ class MainTest {
     @DisplayName("mr-5: doctor tells the backend and the limits of this machine")
     void doctor() {
         assertThat(run("doctor")).isZero();
-        assertThat(out.toString(UTF_8)).startsWith("using ").contains("\njava ");
+        assertThat(out.toString(UTF_8)).startsWith("using ").contains("\njava ", "\nvirtual threads: on ");
     }
 
     @Test

@@ -22,6 +22,7 @@ import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
@@ -83,6 +84,34 @@ class ServeTest {
             echo(Integer.parseInt(line.group(1)), "x".repeat(10_000));
             cli.signal("TERM");
             assertThat(cli.rest()).hasSize(1);
+            assertThat(cli.exit()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true,'',the loops", "true,--no-loop-threads,the JDK's scheduler", "false,'',the JDK's scheduler"})
+    @DisplayName("vt-2: echo in direct style, on the loops where Java and the user let it, and else elsewhere")
+    void direct(boolean opened, String option, String where) throws Exception {
+        List<String> jvm = opened
+                ? List.of(
+                        "--add-opens",
+                        "java.base/java.lang="
+                                + (System.getProperty("jdk.module.path") == null
+                                        ? "ALL-UNNAMED"
+                                        : "io.millrace.engine"))
+                : List.of();
+        String[] args = Stream.of("echo", "--style", "direct", option)
+                .filter(word -> !word.isEmpty())
+                .toArray(String[]::new);
+        try (Cli cli = Cli.serveWith(jvm, args)) {
+            Matcher line = cli.listening();
+            assertThat(line.group(5)).isEqualTo(where);
+            int port = Integer.parseInt(line.group(1));
+            echo(port, "hello");
+            echo(port, "x".repeat(1_000_000));
+            cli.signal("TERM");
+            assertThat(cli.rest())
+                    .containsExactly("stopped by SIGTERM: 2 connections, 1000005 bytes in, 1000005 bytes out");
             assertThat(cli.exit()).isZero();
         }
     }
@@ -197,7 +226,7 @@ class ServeTest {
         });
         await().until(() -> out.toString(UTF_8).startsWith("listening on "));
 
-        serve.failed(new IllegalStateException("a loop ended"));
+        serve.endWithFailure(new IllegalStateException("a loop ended"));
 
         assertThat(end.get()).isInstanceOf(ServerFailedException.class).hasMessage("the server failed: a loop ended");
     }

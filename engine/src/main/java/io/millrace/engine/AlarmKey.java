@@ -1,4 +1,4 @@
 package io.millrace.engine;
 
-/** Names an alarm: see {@link EventManager#cancel}. */
+/** Identifies an alarm: see {@link EventManager#cancel}. */
 public interface AlarmKey extends Key {}

@@ -4,12 +4,13 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A reactor that is held by one item for too long: what the watchdog reports, once for each such item, while it lasts.
+ * A reactor whose thread is held by one item for too long. The watchdog reports it once per item, while it lasts.
  *
- * @param reactor which
- * @param handler what is running: the handler and its source, the alarm or the task; or a step of the engine's own
- * @param lasts how long it has held the thread, without the time for which the thread was not let run and for which the process stood still
- * @param stack where the reactor's thread is
+ * @param reactor the name of the reactor
+ * @param handler what is running: the handler and its source, the alarm, the task, or a step of the engine itself
+ * @param lasts how long it has held the thread, not counting time in which the thread was not scheduled or the process
+ *     was paused
+ * @param stack the stack trace of the reactor's thread
  */
 public record BlockedLoop(String reactor, String handler, Duration lasts, List<StackTraceElement> stack) {
     /** Copies the stack. */

@@ -1,8 +1,8 @@
 package io.millrace.engine;
 
-/** What {@link EventManager#cancel} found. */
+/** The result of {@link EventManager#cancel}. */
 public enum CancelResult {
-    /** It had not begun, and now never will. An alarm's callback has run with false, on this thread. */
+    /** It had not started and never will. An alarm's callback has run with false, on the calling thread. */
     CANCELLED,
     /** It is running now. A periodic alarm does not run again after this. */
     RUNNING,

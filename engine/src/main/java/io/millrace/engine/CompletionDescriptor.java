@@ -10,31 +10,34 @@ import org.jspecify.annotations.Nullable;
 /**
  * A connection or a datagram socket that a {@link CompletionEventManager} reads and writes for you.
  *
- * <p><b>What it guarantees.</b> A callback runs once for each read or write, on the descriptor's own thread of the manager and never inside
- * the call itself. A write is done when the system has taken all of it. A read is done when there is something: bytes, the end, or a
- * failure. From inside a callback the next read or write may be asked for.
+ * <p><b>What it guarantees.</b> The callback of each read or write runs once, on the descriptor's own thread of the
+ * manager and never inside the call itself. A write is complete when the system has taken all of it. A read is complete
+ * when there are bytes, the end of the stream, or a failure. A callback may start the next read or write. On a
+ * connection that is still connecting, both begin when it is established, or fail with it; so a write without bytes
+ * reports when it is established.
  *
  * <p><b>Ending.</b> A manager that ends closes its descriptors.
  *
- * <p><b>Threads.</b> Any, except for {@link #attachment}, which is yours to guard. It starts no thread.
+ * <p><b>Threads.</b> Any thread may call any method; access to the {@link #attachment} is yours to synchronize. It
+ * starts no thread.
  */
 public interface CompletionDescriptor extends AutoCloseable {
     /**
-     * Who reads and writes it.
+     * Returns the manager that reads and writes it.
      *
      * @return the manager that it was registered with
      */
     CompletionEventManager manager();
 
     /**
-     * The descriptor's number.
+     * Returns the descriptor's number.
      *
-     * @return −1 if it is closed, or has no number
+     * @return −1 if it is closed or has no number
      */
     int fd();
 
     /**
-     * Whether it was closed.
+     * Returns whether it was closed.
      *
      * @return true from then on
      */
@@ -43,17 +46,18 @@ public interface CompletionDescriptor extends AutoCloseable {
     /**
      * Reads once.
      *
-     * @param allocator asked for a buffer when there is something to read; one without room, or a failure to give one, makes the read fail
-     * @param callback gets the outcome
+     * @param allocator asked for a buffer when there is something to read; if it throws or the buffer has no room, the
+     *     read fails
+     * @param callback called with the result
      * @throws IllegalStateException if a read is pending, or the descriptor is closed; nothing is changed
      */
     void read(Supplier<ByteBuffer> allocator, Consumer<ReadResult> callback);
 
     /**
-     * Writes all of these bytes, to the peer that the socket is connected with. The buffers are this write's until its callback runs.
+     * Writes bytes to the peer that the socket is connected to. The buffers must not be used until the callback runs.
      *
-     * @param buffers in their order; for a datagram socket together one datagram
-     * @param callback gets the outcome
+     * @param buffers the bytes, in order; for a datagram socket they form one datagram
+     * @param callback called with the result when everything is written, or on failure
      * @throws IllegalStateException if a write is pending, or the descriptor is closed; nothing is changed
      */
     default void write(List<ByteBuffer> buffers, Consumer<WriteResult> callback) {
@@ -61,18 +65,18 @@ public interface CompletionDescriptor extends AutoCloseable {
     }
 
     /**
-     * Writes all of these bytes. The buffers are this write's until its callback runs.
+     * Writes bytes. The buffers must not be used until the callback runs.
      *
-     * @param buffers in their order; for a datagram socket together one datagram
-     * @param target where a datagram goes; null for the peer that the socket is connected with
-     * @param callback gets the outcome
+     * @param buffers the bytes, in order; for a datagram socket they form one datagram
+     * @param target the receiver of a datagram; null for the peer that the socket is connected to
+     * @param callback called with the result when everything is written, or on failure
      * @throws IllegalStateException if a write is pending, or the descriptor is closed; nothing is changed
-     * @throws IllegalArgumentException if a connection is given a target
+     * @throws IllegalArgumentException if there is a target and this is a connection
      */
     void write(List<ByteBuffer> buffers, @Nullable InetSocketAddress target, Consumer<WriteResult> callback);
 
     /**
-     * What the user attached.
+     * Returns the object that was attached with {@link #setAttachment}.
      *
      * @return null at first
      */
@@ -80,13 +84,16 @@ public interface CompletionDescriptor extends AutoCloseable {
     Object attachment();
 
     /**
-     * Attaches something of the user's.
+     * Attaches an object of your choice.
      *
-     * @param attachment anything
+     * @param attachment any object, or null
      */
     void setAttachment(@Nullable Object attachment);
 
-    /** Gives a pending read and a pending write the outcome closed, on the descriptor's thread, and then closes the socket. Idempotent. */
+    /**
+     * Completes a pending read and a pending write with the result closed, on the descriptor's thread, and then closes
+     * the socket. Idempotent.
+     */
     @Override
     void close();
 }

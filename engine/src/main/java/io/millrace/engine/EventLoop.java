@@ -11,6 +11,7 @@ import io.millrace.engine.reactor.EngineSettings;
 import io.millrace.engine.reactor.LoopThread;
 import io.millrace.engine.reactor.MetricsView;
 import io.millrace.engine.reactor.Reactor;
+import io.millrace.engine.transport.ReactorServerLoop;
 import io.millrace.engine.watchdog.Watchdog;
 import io.millrace.poll.BackendReport;
 import io.millrace.poll.Clock;
@@ -18,19 +19,20 @@ import io.millrace.poll.Interest;
 import io.millrace.poll.Source;
 import io.millrace.poll.Trigger;
 import io.millrace.poll.internal.Durations;
+import io.millrace.poll.internal.PollAccess;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -39,12 +41,17 @@ import org.jspecify.annotations.Nullable;
  *
  * {@snippet :
  * try (EventLoop loop = EventLoop.open()) {
- *   loop.register(listener, 1, Interest.READABLE, (source, token, ready) -> acceptAll());
+ *   loop.register(listener, 1, Interest.READABLE, (on, token, ready) -> acceptAll());
  *   loop.run(); // until stop()
  * }
  * }
  *
  * <p>Sources are registered for edges unless you say otherwise: a handler must read, write or accept until would-block.
+ * If it throws before that, what it left behind is not lost: the source is reported again after a millisecond, and if
+ * the handler throws again and again after twice as long each time, up to a second.
+ *
+ * <p>For timeouts use {@link #schedule}. A {@link io.millrace.poll.Timer} belongs to the thread that polls, so it can be
+ * registered only with {@link Dispatch#LOOP}, and only its handler may use it while the loop runs.
  *
  * <p><b>What it guarantees.</b> The handler of a source is called by one thread at a time, in the order in which the
  * source became ready; {@link Dispatch} decides on which thread. If the source becomes ready again while its handler
@@ -55,6 +62,8 @@ import org.jspecify.annotations.Nullable;
  * else, including handlers. With {@link Dispatch#LOOP} and several workers, {@link #run} starts a thread for each
  * further worker. As an {@link Executor}, the loop runs tasks in order.
  *
+ * <p><b>Servers.</b> A {@code TcpServer} or {@code TcpClient} can run on the loop beside your sources: see {@code loop} of their builders.
+ *
  * <p><b>Interrupts</b> do not end the loop; {@link #stop} does. On the thread that called {@link #run}, the interrupt
  * status is kept for its owner, whether it was set from outside or by a handler. On the loop's own threads it is
  * cleared.
@@ -63,15 +72,19 @@ import org.jspecify.annotations.Nullable;
  * The same as {@link io.millrace.poll.Poll}.
  */
 public final class EventLoop implements Executor, AutoCloseable {
-    // One class, because it is the public face of one or several reactors, and what is long about it is their life:
-    // run,
+    // One class, because it is the public face of one or several reactors, and most of it is their life cycle: run,
     // runOnce, stop and close may be called by any thread in any order, and one state under one lock decides between
-    // them. Handlers are HandlerRegistration's and Dispatcher's, a turn is Reactor's; the builder is a fifth of it.
+    // them. HandlerRegistration and HandlerDispatcher deal with handlers, and Reactor with turns; the builder is a
+    // fifth of it.
+
+    static {
+        LoopAccess.handOver();
+    }
 
     private final String name;
     private final Clock clock;
     private final Dispatch dispatch;
-    private final Dispatcher dispatcher;
+    private final HandlerDispatcher dispatcher;
     private final List<Reactor> reactors;
     private final @Nullable Watchdog watchdog;
     private final long pollTimeoutNanos;
@@ -82,6 +95,15 @@ public final class EventLoop implements Executor, AutoCloseable {
     private final int workers;
     private @Nullable ComputePool compute;
 
+    /** Created for the first server or client. Guarded by this loop's monitor. */
+    private List<ReactorServerLoop> serverLoops = List.of();
+
+    /** The id of the thread that last ran the loop, or 0. Guarded likewise. */
+    private long lastRunner;
+
+    /** How long a thread that runs several reactors alone pauses when none of them has anything to do. */
+    private static final long PAUSE_NANOS = 1_000_000;
+
     private enum State {
         IDLE,
         RUNNING,
@@ -91,13 +113,13 @@ public final class EventLoop implements Executor, AutoCloseable {
     /** Guarded by this loop's monitor, which is never held while user code runs. */
     private State state = State.IDLE;
 
-    /** Until when its end may wait for others; the earliest that was asked for. Guarded likewise. */
+    /** Until when its end may wait; the earliest deadline that was given. Guarded likewise. */
     private @Nullable Deadline deadline;
 
     /** Handlers that did not return before the deadline; written before {@link #ended} is completed. */
-    private volatile List<String> notReturned = List.of();
+    private volatile List<HandlerRegistration> notReturned = List.of();
 
-    /** Completes when all handlers off the loop have returned; null until its end asks for that. Written likewise. */
+    /** Completes when all handlers off the loop have returned; null until the end asks for it. Written likewise. */
     private volatile @Nullable CompletableFuture<Void> handlersEnd;
 
     private EventLoop(Builder settings) {
@@ -109,12 +131,12 @@ public final class EventLoop implements Executor, AutoCloseable {
         this.tick = settings.tick;
         this.reactors = settings.engine.openReactors(name, dispatch == Dispatch.LOOP ? settings.workers : 1);
         boolean opened = false;
-        Dispatcher threads = new Dispatcher.OnLoop();
+        HandlerDispatcher threads = new HandlerDispatcher.OnLoop();
         try {
             threads = switch (dispatch) {
                 case LOOP -> threads;
-                case POOL -> new Dispatcher.OnPool(name, settings.workers);
-                case VIRTUAL -> new Dispatcher.OnVirtualThreads();
+                case POOL -> new HandlerDispatcher.OnPool(name, settings.workers);
+                case VIRTUAL -> new HandlerDispatcher.OnVirtualThreads();
             };
             this.watchdog = settings.engine.watchdogOf(name, reactors);
             if (watchdog != null) {
@@ -139,9 +161,9 @@ public final class EventLoop implements Executor, AutoCloseable {
     }
 
     /**
-     * Opens one with the defaults: handlers on as many threads as there are cores, on the best backend.
+     * Opens a loop with the defaults: one handler thread per core, on the best backend.
      *
-     * @return a loop that does not run yet, the caller's to close
+     * @return a loop that is not running yet, which the caller must close
      */
     public static EventLoop open() {
         return builder().open();
@@ -167,7 +189,8 @@ public final class EventLoop implements Executor, AutoCloseable {
      * @param handler called when the source is ready
      * @throws IllegalStateException if the token is taken, the source is already registered, or the loop is closed;
      *     nothing is changed
-     * @throws IllegalArgumentException if this backend cannot watch the source
+     * @throws IllegalArgumentException if this backend cannot watch the source, or it is a {@link
+     *     io.millrace.poll.Timer} and the loop's dispatch is not {@link Dispatch#LOOP}
      */
     public void register(Source source, long token, Interest interest, EventHandler handler) {
         register(source, token, interest, Trigger.EDGE, Priority.NORMAL, handler);
@@ -177,18 +200,25 @@ public final class EventLoop implements Executor, AutoCloseable {
      * Registers a source.
      *
      * @param source what to wait for
-     * @param token names it in this loop
-     * @param interest what to hear of
-     * @param trigger when to hear of it
-     * @param priority the class in which its handler is called
-     * @param handler called when it is ready
-     * @throws IllegalStateException if the token is taken, or the source is registered already, or the loop is closed; nothing is changed
-     * @throws IllegalArgumentException if this backend cannot watch the source
+     * @param token identifies the source in this loop
+     * @param interest the kinds of readiness to report
+     * @param trigger when to report them
+     * @param priority the priority of its handler
+     * @param handler called when the source is ready
+     * @throws IllegalStateException if the token is taken, the source is already registered, or the loop is closed;
+     *     nothing is changed
+     * @throws IllegalArgumentException if this backend cannot watch the source, or it is a {@link
+     *     io.millrace.poll.Timer} and the loop's dispatch is not {@link Dispatch#LOOP}
      */
     public void register(
             Source source, long token, Interest interest, Trigger trigger, Priority priority, EventHandler handler) {
         Objects.requireNonNull(handler, "handler");
         Objects.requireNonNull(priority, "priority");
+        if (dispatch != Dispatch.LOOP && PollAccess.get().isTimer(source)) {
+            throw new IllegalArgumentException("cannot register " + source + " with token " + token
+                    + ": a timer is for the polling thread only, and handlers of " + name
+                    + " run elsewhere (" + dispatch + "); use schedule(...), or Dispatch.LOOP");
+        }
         HandlerRegistration entry = new HandlerRegistration(
                 this, nextReactor(), dispatcher, source, token, interest, trigger, priority, handler);
         HandlerRegistration present = registry.putIfAbsent(token, entry);
@@ -239,7 +269,7 @@ public final class EventLoop implements Executor, AutoCloseable {
         try {
             entry.reactor.poll.deregister(entry.source);
         } catch (IllegalStateException e) {
-            // The source was closed, which has deregistered it.
+            // The source was closed, which deregistered it.
         }
     }
 
@@ -256,7 +286,7 @@ public final class EventLoop implements Executor, AutoCloseable {
 
     // ---- Tasks and alarms ----
 
-    /** The reactor of the calling thread if it is one of ours, else the first. */
+    /** Returns the reactor of the calling thread if it is one of ours, else the first. */
     private Reactor here() {
         for (Reactor reactor : reactors) {
             if (reactor.inLoop()) {
@@ -291,7 +321,7 @@ public final class EventLoop implements Executor, AutoCloseable {
      * Runs a task on the loop, in one of its next turns.
      *
      * @param task what to run
-     * @param priority its class
+     * @param priority its priority
      * @throws RejectedExecutionException if the loop is closed
      */
     public void execute(Runnable task, Priority priority) {
@@ -309,6 +339,18 @@ public final class EventLoop implements Executor, AutoCloseable {
     }
 
     /**
+     * Calls back on the loop after a delay, with normal priority.
+     *
+     * @param delay from now
+     * @param callback called with true; or with false if it is cancelled or the loop is closed first
+     * @return a key to cancel it
+     * @throws RejectedExecutionException if the loop is closed
+     */
+    public AlarmKey schedule(Duration delay, AlarmCallback callback) {
+        return schedule(delay, callback, Priority.NORMAL);
+    }
+
+    /**
      * Calls back on the loop after a delay.
      *
      * @param delay from now
@@ -318,11 +360,33 @@ public final class EventLoop implements Executor, AutoCloseable {
      * @throws RejectedExecutionException if the loop is closed
      */
     public AlarmKey schedule(Duration delay, AlarmCallback callback, Priority priority) {
+        return schedule(here(), Durations.nanosOrZero(delay), 0, callback, priority);
+    }
+
+    /**
+     * Calls back on the loop repeatedly, at a fixed rate: as {@link EventManager#scheduleEvery}.
+     *
+     * @param first the delay from now to the first time
+     * @param period the time between two calls, positive
+     * @param callback called with true each time; and with false once at the end, if it is cancelled while it is not
+     *     running or the loop is closed
+     * @param priority its priority
+     * @return a key to cancel it
+     * @throws IllegalArgumentException if the period is not positive
+     * @throws RejectedExecutionException if the loop is closed
+     */
+    public AlarmKey scheduleEvery(Duration first, Duration period, AlarmCallback callback, Priority priority) {
+        long periodNanos = Durations.positiveNanos(period, "a period");
+        return schedule(here(), Durations.nanosOrZero(first), periodNanos, callback, priority);
+    }
+
+    /** On one of its reactors. */
+    AlarmKey schedule(Reactor on, long delayNanos, long periodNanos, AlarmCallback callback, Priority priority) {
         Alarm alarm = new Alarm(
-                here(),
-                clock.nanoTime() + Durations.nanosOrZero(delay),
+                on,
+                clock.nanoTime() + delayNanos,
                 0,
-                0,
+                periodNanos,
                 Objects.requireNonNull(callback, "callback"),
                 Objects.requireNonNull(priority, "priority"));
         try {
@@ -334,9 +398,9 @@ public final class EventLoop implements Executor, AutoCloseable {
     }
 
     /**
-     * Cancels an alarm: as {@link EventManager#cancel}.
+     * Cancels an alarm: see {@link EventManager#cancel}.
      *
-     * @param key of this loop
+     * @param key a key of this loop
      * @return what became of it
      */
     public CancelResult cancel(AlarmKey key) {
@@ -347,31 +411,16 @@ public final class EventLoop implements Executor, AutoCloseable {
     }
 
     /**
-     * Returns a future that the loop completes after a delay. Cancelling the future cancels the alarm; closing the loop
-     * cancels the future.
+     * Returns a future that the loop completes after a delay, on its thread. Cancelling the future cancels the alarm;
+     * closing the loop cancels the future. To keep the timeouts of a set of futures on this loop, build the set with
+     * {@code alarms(Delays.of(loop::after))}.
      *
      * @param delay from now
      * @return a future
      * @throws RejectedExecutionException if the loop is closed
      */
     public CompletableFuture<@Nullable Void> after(Duration delay) {
-        CompletableFuture<@Nullable Void> future = new CompletableFuture<>();
-        AlarmKey key = schedule(
-                delay,
-                fired -> {
-                    if (fired) {
-                        future.complete(null);
-                    } else {
-                        future.completeExceptionally(new CancellationException(name + " was closed first"));
-                    }
-                },
-                Priority.NORMAL);
-        var ignored = future.whenComplete((nothing, failure) -> {
-            if (failure != null) {
-                cancel(key);
-            }
-        });
-        return future;
+        return AlarmFuture.of(name, callback -> schedule(delay, callback, Priority.NORMAL), this::cancel);
     }
 
     /**
@@ -412,7 +461,7 @@ public final class EventLoop implements Executor, AutoCloseable {
             }
             reactors.getFirst().run(maxWaitNanos(), tick);
         } finally {
-            // The others have been stopped too, unless the first one failed.
+            // The others have been stopped, too, unless the first one failed.
             stop();
             finishIfClosed(reactors.getFirst());
             others.forEach(Uninterruptibly::join);
@@ -435,7 +484,9 @@ public final class EventLoop implements Executor, AutoCloseable {
         }
     }
 
-    /** A loop that fails stops all of them: its sources would be served no more, and nobody told. */
+    /**
+     * If one loop fails, all are stopped; otherwise its sources would no longer be served, and nothing would report it.
+     */
     private void runBeside(Reactor reactor, AtomicReference<@Nullable Throwable> failure) {
         try {
             reactor.run(maxWaitNanos(), null);
@@ -446,7 +497,7 @@ public final class EventLoop implements Executor, AutoCloseable {
         }
     }
 
-    /** The timeout bounds the wait only for the sake of the tick: idle is silent. */
+    /** The timeout bounds the wait only if there is a tick; an idle loop is silent. */
     private long maxWaitNanos() {
         return tick == null ? Reactor.FOREVER : pollTimeoutNanos;
     }
@@ -477,6 +528,71 @@ public final class EventLoop implements Executor, AutoCloseable {
                     "cannot run " + name + ": it " + (state == State.CLOSED ? "is closed" : "is already running"));
         }
         state = State.RUNNING;
+        lastRunner = Thread.currentThread().threadId();
+    }
+
+    /**
+     * Runs the loop on the calling thread until a future is done or the deadline is reached, if this thread was the
+     * last to run the loop and none is running it now: then no other thread is going to. Otherwise does nothing.
+     */
+    void runFor(CompletableFuture<?> done, Deadline until) {
+        synchronized (this) {
+            if (state != State.IDLE || lastRunner != Thread.currentThread().threadId()) {
+                return;
+            }
+            state = State.RUNNING;
+        }
+        // Only for this wait: the future must not refer to the loop afterwards.
+        CompletableFuture<Void> enough = new CompletableFuture<>();
+        try {
+            var ignored = CompletableFuture.anyOf(done, enough)
+                    .whenComplete((result, failure) -> reactors.getFirst().wake());
+            while (!done.isDone() && until.leftNanos() > 0 && !isClosed()) {
+                takeTurns(until.leftNanos());
+            }
+        } finally {
+            finishRun();
+            enough.complete(null);
+        }
+    }
+
+    /** Makes a turn of each reactor. If there are several, none must sleep while another has something to do. */
+    private void takeTurns(long maxWaitNanos) {
+        if (reactors.size() == 1) {
+            reactors.getFirst().runOnce(maxWaitNanos, tick);
+            return;
+        }
+        int ran = 0;
+        for (Reactor reactor : reactors) {
+            ran += reactor.runOnce(0, reactor.equals(reactors.getFirst()) ? tick : null);
+        }
+        if (ran == 0) {
+            LockSupport.parkNanos(this, PAUSE_NANOS);
+        }
+    }
+
+    private synchronized boolean isClosed() {
+        return state == State.CLOSED;
+    }
+
+    // ---- Servers ----
+
+    /** Returns its reactors as servers see them. */
+    synchronized List<ReactorServerLoop> serverLoops() {
+        if (serverLoops.isEmpty()) {
+            serverLoops = reactors.stream()
+                    .map(reactor -> new ReactorServerLoop(reactor, clock))
+                    .toList();
+        }
+        return serverLoops;
+    }
+
+    private synchronized boolean hasServed() {
+        return !serverLoops.isEmpty();
+    }
+
+    Clock clock() {
+        return clock;
     }
 
     private void finishRun() {
@@ -506,11 +622,13 @@ public final class EventLoop implements Executor, AutoCloseable {
 
     /**
      * Ends the loop: handlers that are running return, queued tasks run, pending alarms get false, sources are
-     * deregistered but stay open, and then the pools end. Waits for this until the deadline plus at most a quarter of a
-     * second; whatever does not return by then ends when it does. Called from a handler, task or alarm of this loop or
-     * from a task of its pool, it returns at once, and the rest happens in the background. An interrupt does not cut
-     * the wait short; the interrupt status is restored for the caller. It may be called any number of times; each call
-     * returns by its own deadline.
+     * deregistered but stay open, and then the pools end. Connections of servers and clients that run on this loop are
+     * closed, and their handlers are called; at the deadline, connections that a handler keeps from ending are
+     * disconnected from their peers. Waits for this until the deadline plus at most a quarter of a second; whatever
+     * does not return by then ends when it does. Called from a handler, task or alarm of this loop or from a task of
+     * its pool, it returns at once, and the rest happens in the background. An interrupt does not cut the wait short;
+     * the interrupt status is restored for the caller. It may be called any number of times; each call returns by its
+     * own deadline.
      *
      * @param atMost how long to wait for handlers and pools
      * @return empty if it has ended in time; otherwise a human-readable list of what has not
@@ -528,22 +646,37 @@ public final class EventLoop implements Executor, AutoCloseable {
         reactors.forEach(Reactor::end);
         boolean inside = isInside();
         if (finish) {
-            // Not here: the last turn runs the user's tasks and alarms, which may not return.
+            // Not on this thread: the last turn runs the user's tasks and alarms, which may not return.
             Background.run(name + "-shutdown", this::finish);
         }
         if (!inside) {
-            mine.andALittle().await(ended);
+            endBy(mine);
+        } else if (hasServed() && !ended.isDone()) {
+            Background.run(name + "-shutdown", () -> endBy(mine));
         }
         return notEnded();
     }
 
-    /** What has not ended by now; what did not in time and has since is not named any more. */
+    /** Disconnects connections that a handler keeps from ending. */
+    private void endBy(Deadline until) {
+        Deadline last = until.andALittle();
+        if (!last.await(ended)) {
+            reactors.stream().filter(reactor -> !reactor.hasFinished()).forEach(Reactor::cutOffSinks);
+            return;
+        }
+        CompletableFuture<Void> handlers = handlersEnd;
+        if (handlers != null) {
+            last.await(handlers); // an earlier deadline may have ended it without them
+        }
+    }
+
+    /** Returns what has not ended by now, leaving out what has ended after the deadline. */
     private List<String> notEnded() {
-        // What is still running, and what the end has found already: a handler is in one of the two.
+        // What is still running, and what the end has already found: a handler is in one of the two.
         Set<String> left = new LinkedHashSet<>(ended.isDone() ? List.of() : remains());
         CompletableFuture<Void> handlers = handlersEnd;
         if (handlers != null && !handlers.isDone()) {
-            left.addAll(notReturned);
+            notReturned.stream().filter(HandlerRegistration::isInFlight).forEach(entry -> left.add(inFlight(entry)));
         }
         ComputePool pool = poolOrNull();
         if (ended.isDone() && pool != null) {
@@ -561,7 +694,7 @@ public final class EventLoop implements Executor, AutoCloseable {
         }
     }
 
-    /** Whether the calling thread is in something that its end waits for. */
+    /** Returns whether the calling thread runs something that the end waits for. */
     private boolean isInside() {
         ComputePool pool = poolOrNull();
         return inLoop() || HandlerRegistration.isHandling(this) || (pool != null && pool.inPool());
@@ -572,15 +705,12 @@ public final class EventLoop implements Executor, AutoCloseable {
     }
 
     /**
-     * By the thread of a reactor that has stopped: its alarms need not wait until the others have stopped too, which a handler may keep from it. Where handlers run elsewhere, they are waited for first; but then there
-     * is one reactor.
+     * Runs the last turn of a reactor that has stopped, on its thread: its alarms need not wait until the other
+     * reactors have stopped, which a handler may prevent. If handlers run elsewhere, they have to return first; but
+     * then there is only one reactor.
      */
     private void finishIfClosed(Reactor reactor) {
-        boolean closed;
-        synchronized (this) {
-            closed = state == State.CLOSED;
-        }
-        if (closed && reactors.size() > 1) {
+        if (isClosed() && reactors.size() > 1) {
             finish(reactor);
         }
     }
@@ -594,7 +724,7 @@ public final class EventLoop implements Executor, AutoCloseable {
         }
     }
 
-    /** By the thread that ran it, or by one of its own if nobody did. */
+    /** Called by the thread that ran the loop, or by a new one if none did. */
     private void finish() {
         Deadline until;
         synchronized (this) {
@@ -603,7 +733,10 @@ public final class EventLoop implements Executor, AutoCloseable {
         try {
             CompletableFuture<Void> handlers = dispatcher.close();
             if (!until.await(handlers)) {
-                notReturned = remains(); // before the registry forgets them
+                // Before the registrations are removed.
+                notReturned = registry.values().stream()
+                        .filter(HandlerRegistration::isInFlight)
+                        .toList();
             }
             handlersEnd = handlers;
             reactors.forEach(this::finish);
@@ -622,7 +755,7 @@ public final class EventLoop implements Executor, AutoCloseable {
         }
     }
 
-    // ---- Looking at it ----
+    // ---- Properties ----
 
     /**
      * Returns counters, gauges and histograms of the loop.
@@ -643,13 +776,25 @@ public final class EventLoop implements Executor, AutoCloseable {
     }
 
     /**
+     * Returns where virtual threads run that serve its connections and handlers, and why.
+     *
+     * @return what this JVM allows
+     */
+    public VirtualThreadReport virtualThreads() {
+        return VirtualThreadReport.probe();
+    }
+
+    /**
      * Describes what the loop is doing, what is waiting, which alarms are next, which sources are registered, and what
      * would keep it from ending. Takes no lock that the loop could hold, so it works even while the loop is blocked.
      *
      * @return several lines of text
      */
     public String dump() {
-        StringBuilder text = new StringBuilder(toString()).append('\n');
+        StringBuilder text = new StringBuilder(toString())
+                .append('\n')
+                .append(virtualThreads())
+                .append('\n');
         for (Reactor reactor : reactors) {
             reactor.describe(text);
         }
@@ -669,8 +814,12 @@ public final class EventLoop implements Executor, AutoCloseable {
         }
         registry.values().stream()
                 .filter(HandlerRegistration::isInFlight)
-                .forEach(entry -> remains.add("in flight: " + entry));
+                .forEach(entry -> remains.add(inFlight(entry)));
         return remains;
+    }
+
+    private static String inFlight(HandlerRegistration entry) {
+        return "in flight: " + entry;
     }
 
     @Override
@@ -679,7 +828,7 @@ public final class EventLoop implements Executor, AutoCloseable {
                 + reactors.getFirst().poll.backend() + ", " + registry.size() + " sources";
     }
 
-    /** Settings of a loop that has yet to be opened. */
+    /** Collects the settings of a loop. */
     public static final class Builder {
         private final EngineSettings engine = new EngineSettings();
         private int workers = Runtime.getRuntime().availableProcessors();
@@ -691,7 +840,7 @@ public final class EventLoop implements Executor, AutoCloseable {
         private Builder() {}
 
         /**
-         * How many threads call handlers; with {@link Dispatch#LOOP}, how many loops there are.
+         * Sets how many threads call handlers; with {@link Dispatch#LOOP}, how many loops there are.
          *
          * @param count from 1 to 1,024; the number of cores by default
          * @return this
@@ -713,18 +862,18 @@ public final class EventLoop implements Executor, AutoCloseable {
         }
 
         /**
-         * How many events the loop takes from the kernel at once.
+         * Sets how many events the loop takes from the kernel at once.
          *
          * @param capacity from 1 to 1,048,576; 1,024 by default
          * @return this
          */
         public Builder eventCapacity(int capacity) {
-            engine.eventCapacity(capacity);
+            engine.setEventCapacity(capacity);
             return this;
         }
 
         /**
-         * Something to be run on the loop after each turn, and at least once every {@link #pollTimeout}.
+         * Sets a task that runs on the loop after each turn, and at least once every {@link #pollTimeout}.
          *
          * @param each none by default
          * @return this
@@ -735,7 +884,7 @@ public final class EventLoop implements Executor, AutoCloseable {
         }
 
         /**
-         * How long a loop with a tick waits at most. Without a tick it waits until there is something to do.
+         * Sets how long a loop with a tick waits at most. Without a tick it waits until there is something to do.
          *
          * @param timeout positive; 150 ms by default
          * @return this
@@ -752,40 +901,40 @@ public final class EventLoop implements Executor, AutoCloseable {
          * @return this
          */
         public Builder backend(String backend) {
-            engine.backend(backend);
+            engine.setBackend(backend);
             return this;
         }
 
         /**
-         * The clock of its alarms.
+         * Sets the clock for alarms.
          *
-         * @param clock the system's by default
+         * @param clock the system's clock by default
          * @return this
          */
         public Builder clock(Clock clock) {
-            engine.clock(clock);
+            engine.setClock(clock);
             return this;
         }
 
         /**
-         * How many items of each {@link Priority} a turn runs at most.
+         * Sets how many items of each {@link Priority} a turn runs at most.
          *
          * @param items from 1 to 1,048,576; 1,024 by default
          * @return this
          */
         public Builder budget(int items) {
-            engine.budget(items);
+            engine.setBudget(items);
             return this;
         }
 
         /**
-         * How long a loop may look for work before it sleeps: as {@link Reactors.Builder#spin}.
+         * Sets how long a loop may look for work before it sleeps: see {@link Reactors.Builder#spin}.
          *
-         * @param atMost 0 by default: it sleeps at once
+         * @param atMost zero by default: it sleeps at once
          * @return this
          */
         public Builder spin(Duration atMost) {
-            engine.spin(atMost);
+            engine.setSpin(atMost);
             return this;
         }
 
@@ -799,7 +948,7 @@ public final class EventLoop implements Executor, AutoCloseable {
          * @return this
          */
         public Builder watchdog(Duration limit, Consumer<BlockedLoop> onBlocked) {
-            engine.watchdog(limit, onBlocked);
+            engine.setWatchdog(limit, onBlocked);
             return this;
         }
 
@@ -809,12 +958,12 @@ public final class EventLoop implements Executor, AutoCloseable {
          * @return this
          */
         public Builder withoutWatchdog() {
-            engine.noWatchdog();
+            engine.disableWatchdog();
             return this;
         }
 
         /**
-         * What it and its threads are called.
+         * Sets the name of the loop and its threads.
          *
          * @param name {@code millrace-loop} by default
          * @return this
@@ -825,11 +974,11 @@ public final class EventLoop implements Executor, AutoCloseable {
         }
 
         /**
-         * Opens it.
+         * Opens the loop.
          *
-         * @return a loop that does not run yet, the caller's to close
-         * @throws IllegalArgumentException if the backend that was asked for does not exist
-         * @throws IllegalStateException if it cannot open here
+         * @return a loop that is not running yet, which the caller must close
+         * @throws IllegalArgumentException if there is no backend with the given name
+         * @throws IllegalStateException if that backend cannot be opened here
          */
         public EventLoop open() {
             return new EventLoop(this);

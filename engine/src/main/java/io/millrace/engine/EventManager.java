@@ -9,8 +9,10 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs tasks and alarms on its own threads: the part of gRPC's EventManager that does not involve descriptors.
@@ -28,9 +30,9 @@ import java.util.concurrent.RejectedExecutionException;
  * <p><b>Threads.</b> Any thread may call any method, including from callbacks. No lock is held while a callback runs.
  * Callbacks must not block, because others wait behind them.
  *
- * <p><b>Ending.</b> {@link #shutdown} starts the end. As long as somebody holds a reference ({@link #shutdownRef}),
- * everything is still accepted. When the last reference is gone, queued tasks run, pending alarms get false, and from
- * then on all calls throw a {@link RejectedExecutionException}.
+ * <p><b>Ending.</b> {@link #shutdown} starts the end. As long as a reference is held ({@link #shutdownRef}), everything
+ * is still accepted. When the last reference is gone, queued tasks run, pending alarms get false, and from then on all
+ * calls throw a {@link RejectedExecutionException}.
  */
 public interface EventManager extends Executor, AutoCloseable {
     /**
@@ -41,9 +43,9 @@ public interface EventManager extends Executor, AutoCloseable {
     Clock clock();
 
     /**
-     * The wall clock by which an {@link Instant} becomes a deadline, once, when it is handed over.
+     * Returns the wall clock, by which an {@link Instant} is converted to a deadline when it is passed in.
      *
-     * @return the system's, unless the manager has another
+     * @return the system's wall clock, unless the manager has another one
      */
     default InstantSource wallClock() {
         return InstantSource.system();
@@ -118,6 +120,19 @@ public interface EventManager extends Executor, AutoCloseable {
      */
     AlarmKey scheduleEvery(Duration first, Duration period, AlarmCallback callback, Priority priority);
 
+    /**
+     * Returns a future that the manager completes after a delay, on one of its threads. Cancelling the future cancels
+     * the alarm; the end of the manager cancels the future. To keep the timeouts of a set of futures on this manager,
+     * build the set with {@code alarms(Delays.of(manager::after))}.
+     *
+     * @param delay from now; zero or less means the next turn
+     * @return a future
+     * @throws RejectedExecutionException if the manager has ended
+     */
+    default CompletableFuture<@Nullable Void> after(Duration delay) {
+        return AlarmFuture.of(this, callback -> schedule(delay, callback), this::cancel);
+    }
+
     // ---- Tasks ----
 
     /**
@@ -134,7 +149,7 @@ public interface EventManager extends Executor, AutoCloseable {
      * Runs a task of normal priority as soon as its turn comes.
      *
      * @param task what to run
-     * @return to cancel it
+     * @return a key to cancel it
      * @throws RejectedExecutionException if the manager has ended
      */
     default TaskKey run(Runnable task) {
@@ -206,24 +221,24 @@ public interface EventManager extends Executor, AutoCloseable {
     void shutdown();
 
     /**
-     * Whether {@link #shutdown} was called.
+     * Returns whether {@link #shutdown} was called.
      *
      * @return true from then on
      */
     boolean isShutdown();
 
     /**
-     * Whether it has ended: no callback runs any more.
+     * Returns whether the manager has ended, so that no callback is running any more.
      *
      * @return true from then on
      */
     boolean isTerminated();
 
     /**
-     * Waits until it has ended.
+     * Waits until the manager has ended.
      *
-     * @param atMost how long
-     * @return false if the time is over and it has not ended
+     * @param atMost how long to wait
+     * @return false if it has not ended in that time
      * @throws InterruptedException if interrupted
      */
     boolean awaitTermination(Duration atMost) throws InterruptedException;
@@ -260,16 +275,16 @@ public interface EventManager extends Executor, AutoCloseable {
     }
 
     /**
-     * Whether the calling thread is one that runs this manager's callbacks.
+     * Returns whether the calling thread is one that runs this manager's callbacks.
      *
      * @return true inside its callbacks
      */
     boolean inManager();
 
     /**
-     * This manager as a {@link java.util.concurrent.ScheduledExecutorService}, for code that wants one.
+     * Returns this manager as a {@link java.util.concurrent.ScheduledExecutorService}, for code that needs one.
      *
-     * @return a view: shutting it down shuts down the manager
+     * @return a view; shutting it down shuts down the manager
      */
     default java.util.concurrent.ScheduledExecutorService asScheduledExecutor() {
         return new ScheduledExecutorAdapter(Objects.requireNonNull(this));

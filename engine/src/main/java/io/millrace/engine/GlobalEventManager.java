@@ -4,10 +4,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one {@link EventManager} of the process that the library uses where it is given none.
+ * The {@link EventManager} that the library uses when it is not given one.
  *
- * <p>It is yours if you {@link #register} one before the first use, else one is made at the first use, with daemon threads. It is never
- * closed by the library.
+ * <p>It is yours if you {@link #register} one before the first use. Otherwise one is created at the first use, with
+ * daemon threads. The library never closes it.
  */
 public final class GlobalEventManager {
     private static final Object LOCK = new Object();
@@ -16,10 +16,11 @@ public final class GlobalEventManager {
     private GlobalEventManager() {}
 
     /**
-     * Makes a manager of yours the global one. It must outlive all use of the library.
+     * Makes your manager the global one. It must outlive all use of the library.
      *
-     * @param manager any
-     * @throws IllegalStateException if one was registered before, or the global one is in use already; nothing is changed
+     * @param manager any manager
+     * @throws IllegalStateException if one was registered before, or the global manager is already in use; nothing is
+     *     changed
      */
     public static void register(EventManager manager) {
         Objects.requireNonNull(manager, "manager");
@@ -34,9 +35,9 @@ public final class GlobalEventManager {
     }
 
     /**
-     * The global manager; made now if there is none.
+     * Returns the global manager, creating it if necessary.
      *
-     * @return the same one on every call
+     * @return always the same one
      */
     public static EventManager global() {
         EventManager present = global;

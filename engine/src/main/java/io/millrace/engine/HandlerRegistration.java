@@ -8,21 +8,32 @@ import io.millrace.poll.Readiness;
 import io.millrace.poll.Source;
 import io.millrace.poll.Trigger;
 import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A source of an {@link EventLoop}, its handler, and what keeps its order.
+ * A source of an {@link EventLoop} with its handler, and the state that keeps the handler's calls in order.
  *
- * <p>On the reactor's thread it is in the run queue once, and what becomes ready meanwhile is added to it. From there it goes to its dispatcher. If that
- * is another thread, the source is <em>in flight</em>: see {@link InFlight} for why there is one call at a time and no edge is lost (mill-3, mill-16).
+ * <p>It is in the run queue at most once; what becomes ready meanwhile is merged into it. From there it goes to its
+ * dispatcher. If the dispatcher uses another thread, the source is then <em>in flight</em>: {@link InFlight} explains
+ * why there is one call at a time and no edge is lost (mill-3, mill-16).
  *
- * <p>A source that is not edge-triggered is taken out of the kernel's sight for that time, or it would be reported without end. Hiding and showing are not one step with the
- * flight, nor with a user's reregister. So whoever has done either looks once more: who has hidden it, whether it is still in flight; who has shown it, whether it is
- * still to be shown like that. The last to act has seen what the others did. A source that is shown during a flight is hidden when it is reported again.
+ * <p>A source that is not edge-triggered is hidden from the kernel during that time; otherwise it would be reported
+ * without end. Hiding and showing are not atomic with the flight, nor with a user's reregister. So each thread checks
+ * again afterwards: one that has hidden the source, whether it is still in flight; one that has shown it, whether it is
+ * still to be shown with these terms. The last thread to act has seen what the others did. A source that is shown
+ * during a flight is hidden when it is reported again.
+ *
+ * <p>A handler that throws may have left input of an edge unread, and not every source is reported again when more
+ * arrives. So the source is reregistered after a pause, which reports it if it is ready. The pause doubles each time
+ * the handler throws again, up to a second, so a handler that always throws costs next to nothing (mill-4).
  */
 final class HandlerRegistration implements EventSink, Runnable {
-    /** Whose handler a thread other than the loop's is in. */
+    /** The loop whose handler the current thread is running off the loop. */
     private static final ThreadLocal<EventLoop> HANDLING = new ThreadLocal<>();
+
+    private static final long FIRST_PAUSE_NANOS = 1_000_000;
+    private static final long LONGEST_PAUSE_NANOS = 1_000_000_000;
 
     final Reactor reactor;
     final Source source;
@@ -31,27 +42,33 @@ final class HandlerRegistration implements EventSink, Runnable {
 
     private final EventLoop loop;
     private final EventHandler handler;
-    private final Dispatcher dispatcher;
+    private final HandlerDispatcher dispatcher;
     private final boolean onLoop;
     private final Priority priority;
 
-    /** What the user asked for last; both in one step, so that nobody sees half of a change. */
+    /** What the user last asked for. Both values are replaced together, so that no thread sees half of a change. */
     private record Wish(Interest interest, Trigger trigger) {}
 
     private final AtomicReference<Wish> wish;
     private volatile boolean gone;
 
-    /** What has become ready and is not delivered. The reactor's thread. */
+    /** What has become ready and was not delivered yet. Used on the reactor's thread. */
     private int pending;
 
     private boolean queued;
+
+    /** How often the handler has thrown in a row. Of its calls, which come one after the other. */
+    private int failures;
+
+    /** An alarm will have the source reported again. Cleared before it is, so whoever finds it set is in time. */
+    private volatile boolean willShow;
 
     private final InFlight flight = new InFlight();
 
     HandlerRegistration(
             EventLoop loop,
             Reactor reactor,
-            Dispatcher dispatcher,
+            HandlerDispatcher dispatcher,
             Source source,
             long token,
             Interest interest,
@@ -61,7 +78,7 @@ final class HandlerRegistration implements EventSink, Runnable {
         this.loop = loop;
         this.reactor = reactor;
         this.dispatcher = dispatcher;
-        this.onLoop = dispatcher instanceof Dispatcher.OnLoop;
+        this.onLoop = dispatcher instanceof HandlerDispatcher.OnLoop;
         this.source = source;
         this.token = token;
         this.wish = new AtomicReference<>(new Wish(interest, trigger));
@@ -78,7 +95,7 @@ final class HandlerRegistration implements EventSink, Runnable {
         }
     }
 
-    /** Its turn in the run queue. */
+    /** Called when its turn comes in the run queue. */
     @Override
     public void run() {
         queued = false;
@@ -100,7 +117,10 @@ final class HandlerRegistration implements EventSink, Runnable {
         }
     }
 
-    /** Calls the handler once, off the loop, with what has come so far; and has itself called again if more has come meanwhile. */
+    /**
+     * Calls the handler once, off the loop, with what has become ready so far; dispatches again if more has come
+     * meanwhile.
+     */
     void handle() {
         int bits = flight.take();
         if (!gone) {
@@ -120,7 +140,7 @@ final class HandlerRegistration implements EventSink, Runnable {
         }
     }
 
-    /** The kernel is to look for nothing, while the user's interest stays as it is. */
+    /** Makes the kernel watch nothing, while the user's interest stays as it is. */
     private void hide() {
         reregister(new Wish(Interest.NONE, Trigger.LEVEL));
         if (!flight.isOn() || wish().trigger() != Trigger.LEVEL) {
@@ -128,8 +148,8 @@ final class HandlerRegistration implements EventSink, Runnable {
         }
     }
 
-    /** The kernel is to look for what the user is interested in. */
-    @SuppressWarnings("ReferenceEquality") // another object is reason enough to do it again
+    /** Makes the kernel watch what the user is interested in. */
+    @SuppressWarnings("ReferenceEquality") // a new object is enough reason to do it again, even if it is equal
     private void show() {
         Wish shown;
         do {
@@ -139,8 +159,8 @@ final class HandlerRegistration implements EventSink, Runnable {
     }
 
     /**
-     * The user's reregister. Of two threads that do so at once, the wish that was made last holds: whoever told the kernel of another one looks again, and so the
-     * last to tell it has told it the last wish.
+     * Carries out the user's reregister. If two threads do this at once, the wish that was made last holds: a thread
+     * that told the kernel of another one checks again, so the last to tell it has told it the last wish.
      */
     @SuppressWarnings("ReferenceEquality")
     void change(Interest interest, Trigger trigger) {
@@ -181,9 +201,42 @@ final class HandlerRegistration implements EventSink, Runnable {
             if (readiness != Readiness.NONE) {
                 handler.ready(loop, token, readiness);
             }
+            failures = 0;
         } catch (Throwable e) {
-            reactor.metrics.failureElsewhere();
+            reactor.metrics.countFailureElsewhere();
             report(e);
+            failures++;
+            showLater();
+        }
+    }
+
+    /** What the handler left of an edge is reported again, after a pause. */
+    private void showLater() {
+        if (gone || willShow || wish().trigger() != Trigger.EDGE) {
+            return;
+        }
+        willShow = true;
+        long pause = Math.min(LONGEST_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(failures - 1, 20));
+        try {
+            loop.schedule(reactor, pause, 0, new Showing(this), priority);
+        } catch (RejectedExecutionException e) {
+            // The loop has ended.
+        }
+    }
+
+    /** An alarm, with a name for those who look at what is due. */
+    private record Showing(HandlerRegistration of) implements AlarmCallback {
+        @Override
+        public void onAlarm(boolean fired) {
+            of.willShow = false;
+            if (fired && of.wish().trigger() == Trigger.EDGE) {
+                of.show();
+            }
+        }
+
+        @Override
+        public String toString() {
+            return "of another call after a failure of " + of;
         }
     }
 
@@ -198,7 +251,7 @@ final class HandlerRegistration implements EventSink, Runnable {
         }
     }
 
-    /** No call begins after this, except one that another thread is about to make. */
+    /** Prevents further calls, except one that another thread is just about to make. */
     void forget() {
         gone = true;
     }
@@ -208,7 +261,7 @@ final class HandlerRegistration implements EventSink, Runnable {
         forget();
     }
 
-    /** Whether the calling thread is in a handler of this loop, off the loop. */
+    /** Returns whether the calling thread is in a handler of this loop, off the loop. */
     static boolean isHandling(EventLoop loop) {
         return HANDLING.get() == loop;
     }

@@ -1,31 +1,32 @@
 package io.millrace.engine;
 
 /**
- * How long something took, many times: counts by size, each bucket at most an eighth wide. A snapshot; it does not change.
+ * A distribution of durations. Values are counted in buckets, each at most an eighth wide. It is a snapshot and does
+ * not change.
  *
  * <p>Part of {@link Metrics}.
  */
 public interface Histogram {
     /**
-     * How many values were recorded.
+     * Returns how many values were recorded.
      *
      * @return the count
      */
     long count();
 
     /**
-     * The largest value.
+     * Returns the largest value.
      *
      * @return nanoseconds; 0 if there is none
      */
     long maxNanos();
 
     /**
-     * A value that so many percent of the values do not exceed, to within an eighth.
+     * Returns a value that the given percentage of the values does not exceed, to within an eighth.
      *
      * @param percent from 0 to 100
      * @return nanoseconds; 0 if there is none
-     * @throws IllegalArgumentException if there is no such percentage
+     * @throws IllegalArgumentException if the percentage is out of range
      */
     long percentileNanos(double percent);
 }

@@ -1,97 +1,98 @@
 package io.millrace.engine;
 
 /**
- * What an engine counts, over all its reactors, from its start. A view: each call reads anew, from any thread, and takes no lock. It is plain, so that
- * any metrics library can be bound to it.
+ * The counters of an engine, summed over all its reactors since its start. This is a view: each call reads the current
+ * values, from any thread and without a lock. Its types are plain, so that any metrics library can be bound to it.
  */
 public interface Metrics {
     /**
-     * How many reactors there are.
+     * Returns how many reactors there are.
      *
      * @return at least 1
      */
     int reactors();
 
     /**
-     * Turns of the loops.
+     * Returns how many turns the loops have made.
      *
      * @return a count
      */
     long turns();
 
     /**
-     * How often the kernel was asked for events, to wait or only to look.
+     * Returns how often the kernel was asked for events, with or without waiting.
      *
      * @return a count
      */
     long waits();
 
     /**
-     * How often a sleeping reactor was woken by a system call of ours.
+     * Returns how often another thread had to wake a sleeping reactor with a system call.
      *
      * @return a count
      */
     long wakeUps();
 
     /**
-     * Events of sources.
+     * Returns how many events of sources there were.
      *
      * @return a count
      */
     long events();
 
     /**
-     * What was delivered: handlers of I/O, alarms and tasks.
+     * Returns how many items were delivered: handlers of I/O, alarms and tasks.
      *
      * @return a count
      */
     long delivered();
 
     /**
-     * Alarms that came due.
+     * Returns how many alarms came due.
      *
      * @return a count
      */
     long alarmsDue();
 
     /**
-     * Callbacks that threw.
+     * Returns how many callbacks threw.
      *
      * @return a count
      */
     long failures();
 
     /**
-     * Sources that are registered now.
+     * Returns how many sources are registered.
      *
      * @return a gauge
      */
     int sources();
 
     /**
-     * Alarms that are pending, as of each reactor's last turn.
+     * Returns how many alarms are pending, as of each reactor's last turn.
      *
      * @return a gauge
      */
     long alarmsPending();
 
     /**
-     * Tasks that wait to be run.
+     * Returns how many tasks are waiting to run.
      *
-     * @param priority their class
+     * @param priority their priority
      * @return a gauge
      */
     int queueDepth(Priority priority);
 
     /**
-     * Loop lag: how late alarms come due, after their deadline. Includes the rounding to the tick, and a slack that was granted.
+     * Returns the loop lag: how long after their deadlines alarms come due, including the rounding to the tick and any
+     * slack that was allowed.
      *
      * @return a snapshot
      */
     Histogram loopLag();
 
     /**
-     * How long turns take, from the end of the wait to the end of the turn.
+     * Returns how long turns take, from the end of the wait to the end of the turn.
      *
      * @return a snapshot
      */

@@ -1,8 +1,8 @@
 package io.millrace.engine;
 
-/** How a wait with a timeout ended: see {@link ReadinessDescriptor#notifyWhenReadableOrTimeout}. Exactly one of these, once. */
+/** The result of a wait with a timeout: see {@link ReadinessDescriptor#notifyWhenReadableOrTimeout}. */
 public enum NotifyOutcome {
-    /** It became ready, or was forced. */
+    /** The descriptor became ready, or was forced to be. */
     BECAME_READY,
     /** The time was over first. */
     TIMED_OUT,

@@ -1,8 +1,8 @@
 package io.millrace.engine;
 
+import io.millrace.engine.descriptor.BorrowedFdSource;
 import io.millrace.engine.descriptor.DescriptorTable;
 import io.millrace.engine.descriptor.FdReadiness;
-import io.millrace.engine.descriptor.FdWatchSource;
 import io.millrace.engine.descriptor.StreamCompletion;
 import io.millrace.engine.internal.Background;
 import io.millrace.engine.internal.Deadline;
@@ -17,8 +17,6 @@ import io.millrace.engine.reactor.LoopThread;
 import io.millrace.engine.reactor.MetricsView;
 import io.millrace.engine.reactor.Reactor;
 import io.millrace.engine.transport.ReactorServerLoop;
-import io.millrace.engine.transport.ServerLoop;
-import io.millrace.engine.transport.TransportAccess;
 import io.millrace.engine.watchdog.Watchdog;
 import io.millrace.net.ByteStream;
 import io.millrace.net.UdpSocket;
@@ -34,8 +32,10 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -79,18 +79,13 @@ import org.jspecify.annotations.Nullable;
  * Works everywhere. On NIO there are no numeric descriptors, so {@link #register(int)} throws.
  */
 public final class Reactors implements ReadinessEventManager, CompletionEventManager {
-    // One class, because it is the public face of several reactors and has hardly a state of its own: two interfaces of
-    // managers, the builder, and the choice of the reactor that each call goes to. What a call does is
-    // Reactor's, what a descriptor does is in the package descriptor; what is left here is the life of the whole, from
-    // the first thread to the last.
+    // One class, because it is the public face of several reactors and has hardly any state of its own: the two manager
+    // interfaces, the builder, and the choice of a reactor for each call. Reactor does the work of a call, and the
+    // package descriptor that of descriptors; what is left here is the life cycle of the whole, from the first thread
+    // to the last.
 
     static {
-        TransportAccess.set(new TransportAccess() {
-            @Override
-            public List<? extends ServerLoop> loops(EventManager manager) {
-                return manager instanceof Reactors ours ? ours.loops : List.of();
-            }
-        });
+        LoopAccess.handOver();
     }
 
     private final String name;
@@ -101,14 +96,14 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
     private final @Nullable Watchdog watchdog;
     private final Lifecycle lifecycle = new Lifecycle(this);
     private final CountDownLatch running;
-    /** Completed when all reactors have ended; and how. */
+    /** Completes when all reactors have ended. */
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
     private final CompletableFuture<Void> termination = new CompletableFuture<>();
     private final AtomicInteger next = new AtomicInteger();
     private final DescriptorTable descriptors = new DescriptorTable();
 
-    /** Why it ends, until somebody could be told. */
+    /** Why the manager fails, until it could be reported. */
     private volatile @Nullable Throwable failure;
 
     private Reactors(Builder settings) {
@@ -125,7 +120,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         start(settings.daemon);
     }
 
-    /** All of its threads run when this returns; or none, and it has ended. */
+    /** Starts all threads. If one cannot be started, ends those that were, and throws. */
     private void start(boolean daemon) {
         int started = 0;
         try {
@@ -164,7 +159,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         return new Builder();
     }
 
-    /** A reactor's thread: it knows where it belongs without a look at anything shared. */
+    /** A reactor's thread. It knows its manager without reading anything that is shared. */
     private static final class ReactorThread extends LoopThread {
         private final Reactors manager;
         private final Reactor reactor;
@@ -181,15 +176,18 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
             try {
                 reactor.run(Reactor.FOREVER, null);
             } catch (Throwable e) {
-                manager.failed(reactor, e);
+                manager.endAfterFailure(reactor, e);
             } finally {
                 manager.finish(reactor);
             }
         }
     }
 
-    /** A step of the engine's own has failed, for which there is no remedy: what one reactor carries is lost, so all of it ends, visibly. */
-    private void failed(Reactor reactor, Throwable cause) {
+    /**
+     * Ends the whole manager, because a step of the engine itself has failed: the work of one reactor is lost, which
+     * must not go unnoticed.
+     */
+    private void endAfterFailure(Reactor reactor, Throwable cause) {
         failure = cause;
         try {
             lifecycle.force();
@@ -197,7 +195,8 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
             FailureLog.report(reactor.name(), "failed, so " + name + " ends", cause);
             termination.completeExceptionally(cause);
         } catch (Throwable e) {
-            // No memory, or a stage of the user's. Once more when this reactor's connections are closed.
+            // Out of memory, or a stage of the user threw. It is tried again when this reactor's connections are
+            // closed.
         }
     }
 
@@ -233,7 +232,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         }
     }
 
-    /** The reactor of the calling thread if it is one of ours, else the next in turn. */
+    /** Returns the reactor of the calling thread if it is one of ours, else the next in rotation. */
     Reactor pick() {
         if (reactors.length == 1) {
             return reactors[0];
@@ -363,7 +362,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         }
         boolean registered = false;
         try {
-            ReadinessDescriptor descriptor = register(FdWatchSource.of(fd, reactors[0].poll));
+            ReadinessDescriptor descriptor = register(BorrowedFdSource.of(fd, reactors[0].poll));
             registered = true;
             return descriptor;
         } finally {
@@ -381,14 +380,14 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         boolean registered = false;
         try {
             descriptor.register();
-            // It is in the set, so the reactor's last turn finds it; unless that has been and gone.
+            // It is in the table, so the reactor's last turn finds it, unless that turn is already over.
             if (descriptor.reactor.hasFinished()) {
                 descriptor.onReactorEnd();
                 throw ended("register " + source);
             }
             registered = true;
         } catch (ClosedPollException e) {
-            throw ended("register " + source); // that reactor has ended, though another may not have
+            throw ended("register " + source); // this reactor has ended, even if others have not
         } finally {
             if (!registered) {
                 descriptors.remove(descriptor);
@@ -475,9 +474,13 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         }
     }
 
+    List<ReactorServerLoop> loops() {
+        return loops;
+    }
+
     private void end() {
         for (Reactor reactor : reactors) {
-            reactor.requestEnd(); // all of them first: that cannot fail
+            reactor.requestEnd(); // for all of them first, because this cannot fail
         }
         for (Reactor reactor : reactors) {
             reactor.wake();
@@ -519,7 +522,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         if (!deadline.andALittle().await(ended)) {
             for (Reactor reactor : reactors) {
                 if (!reactor.hasFinished()) {
-                    reactor.cutOffOwners();
+                    reactor.cutOffSinks();
                     remains.add(reactor.name() + " has not ended");
                 }
             }
@@ -540,9 +543,12 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
      * Returns a future that says when the manager has ended, and whether it was shut down or failed.
      *
      * @return completes when all threads have ended; or exceptionally, as soon as a reactor has failed and the manager
-     *     ends because of that. Each call returns a new future
+     *     ends because of that. Each call returns a new future; once {@link #isTerminated} is true, one that is completed
      */
     public CompletableFuture<Void> termination() {
+        if (ended.isDone() && !termination.isDone()) {
+            return ended.copy(); // it is about to be completed, which may run stages of the user's first
+        }
         return termination.copy();
     }
 
@@ -553,12 +559,19 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
 
     @Override
     public boolean isTerminated() {
-        return running.getCount() == 0;
+        return ended.isDone();
     }
 
     @Override
     public boolean awaitTermination(Duration atMost) throws InterruptedException {
-        return running.await(Durations.nanosOrZero(atMost), TimeUnit.NANOSECONDS);
+        try {
+            ended.get(Durations.nanosOrZero(atMost), TimeUnit.NANOSECONDS);
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        } catch (ExecutionException e) {
+            throw new AssertionError("it is never completed so", e);
+        }
     }
 
     @Override
@@ -566,7 +579,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         return Thread.currentThread() instanceof ReactorThread thread && thread.manager == this;
     }
 
-    // ---- Looking at it ----
+    // ---- Properties ----
 
     /**
      * Returns counters, gauges and histograms of all reactors.
@@ -587,6 +600,15 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
     }
 
     /**
+     * Returns where virtual threads run that serve its connections and handlers, and why.
+     *
+     * @return what this JVM allows
+     */
+    public VirtualThreadReport virtualThreads() {
+        return VirtualThreadReport.probe();
+    }
+
+    /**
      * Describes what every reactor is doing, what is waiting, which alarms are next, which sources are registered, and
      * what would keep the manager from shutting down. Takes no lock that a reactor could hold, so it works even while
      * one is blocked.
@@ -594,7 +616,10 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
      * @return several lines of text
      */
     public String dump() {
-        StringBuilder text = new StringBuilder(toString()).append('\n');
+        StringBuilder text = new StringBuilder(toString())
+                .append('\n')
+                .append(virtualThreads())
+                .append('\n');
         for (Reactor reactor : reactors) {
             reactor.describe(text);
         }
@@ -625,7 +650,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
                 + (isTerminated() ? ", ended" : isShutdown() ? ", shutting down" : "");
     }
 
-    /** Settings of a manager that has yet to be opened. */
+    /** Collects the settings of a manager. */
     public static final class Builder {
         private final EngineSettings engine = new EngineSettings();
         private int reactors =
@@ -637,7 +662,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         private Builder() {}
 
         /**
-         * How many reactors, each with a thread.
+         * Sets how many reactors there are, each with a thread.
          *
          * @param count from 1 to 1,024; the number of cores by default
          * @return this
@@ -654,25 +679,25 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
          * @return this
          */
         public Builder backend(String backend) {
-            engine.backend(backend);
+            engine.setBackend(backend);
             return this;
         }
 
         /**
-         * The clock of deadlines.
+         * Sets the clock for deadlines.
          *
-         * @param clock the system's by default
+         * @param clock the system's clock by default
          * @return this
          */
         public Builder clock(Clock clock) {
-            engine.clock(clock);
+            engine.setClock(clock);
             return this;
         }
 
         /**
-         * The clock by which an {@link java.time.Instant} becomes a deadline.
+         * Sets the wall clock, by which an {@link java.time.Instant} is converted to a deadline.
          *
-         * @param clock the system's by default
+         * @param clock the system's wall clock by default
          * @return this
          */
         public Builder wallClock(InstantSource clock) {
@@ -687,18 +712,18 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
          * @return this
          */
         public Builder tick(Duration tick) {
-            engine.tick(tick);
+            engine.setTick(tick);
             return this;
         }
 
         /**
-         * How many events a reactor takes from the kernel at once.
+         * Sets how many events a reactor takes from the kernel at once.
          *
          * @param capacity from 1 to 1,048,576; 1,024 by default
          * @return this
          */
         public Builder eventCapacity(int capacity) {
-            engine.eventCapacity(capacity);
+            engine.setEventCapacity(capacity);
             return this;
         }
 
@@ -710,7 +735,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
          * @return this
          */
         public Builder budget(int items) {
-            engine.budget(items);
+            engine.setBudget(items);
             return this;
         }
 
@@ -722,7 +747,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
          * @return this
          */
         public Builder spin(Duration atMost) {
-            engine.spin(atMost);
+            engine.setSpin(atMost);
             return this;
         }
 
@@ -736,7 +761,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
          * @return this
          */
         public Builder watchdog(Duration limit, Consumer<BlockedLoop> onBlocked) {
-            engine.watchdog(limit, onBlocked);
+            engine.setWatchdog(limit, onBlocked);
             return this;
         }
 
@@ -746,12 +771,12 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
          * @return this
          */
         public Builder withoutWatchdog() {
-            engine.noWatchdog();
+            engine.disableWatchdog();
             return this;
         }
 
         /**
-         * What its threads are called.
+         * Sets the name of the threads.
          *
          * @param name {@code millrace-engine} by default
          * @return this

@@ -5,13 +5,13 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** How a read of a {@link CompletionDescriptor} ended. */
+/** The result of a read of a {@link CompletionDescriptor}. */
 public sealed interface ReadResult {
     /**
-     * Bytes came.
+     * Bytes were read.
      *
-     * @param buffer the allocator's buffer, ready to be read from where it began to where the bytes end
-     * @param sender who sent the datagram; null for a connection
+     * @param buffer the allocator's buffer, from where it began to where the bytes end
+     * @param sender the sender of the datagram; null for a connection
      */
     record Data(ByteBuffer buffer, @Nullable InetSocketAddress sender) implements ReadResult {}
 
@@ -19,9 +19,9 @@ public sealed interface ReadResult {
     record EndOfStream() implements ReadResult {}
 
     /**
-     * It failed: the connection was reset, or the allocator gave no room.
+     * The read failed: the connection was reset, or the allocator provided no room.
      *
-     * @param cause why
+     * @param cause why it failed
      */
     record Failed(IOException cause) implements ReadResult {}
 

@@ -4,29 +4,32 @@ import io.millrace.poll.Source;
 import java.io.IOException;
 import java.time.Duration;
 
-/** An {@link EventManager} that tells when descriptors become ready, and whose alarms may have slack: gRPC's epoll flavour. */
+/**
+ * An {@link EventManager} that reports when descriptors become ready, and whose alarms may have slack, like gRPC's
+ * event engine on epoll.
+ */
 public interface ReadinessEventManager extends EventManager {
     /**
-     * Runs a callback between a time and that time plus a slack, together with others if that spares a wake-up.
+     * Runs a callback between a deadline and that deadline plus a slack, together with others if that saves a wake-up.
      *
-     * @param deadlineNanos nanoseconds of {@link #clock}; never earlier
-     * @param slack how much later it may be
-     * @param callback gets true
-     * @param priority its class among what is due at once
-     * @return to cancel it
+     * @param deadlineNanos the deadline in nanoseconds of {@link #clock}; the callback never runs earlier
+     * @param slack how much later it may run
+     * @param callback called with true
+     * @param priority its priority among everything that is due
+     * @return a key to cancel it
      * @throws java.util.concurrent.RejectedExecutionException if the manager has ended
      */
     AlarmKey schedule(long deadlineNanos, Duration slack, AlarmCallback callback, Priority priority);
 
     /**
-     * Watches a descriptor of yours. It stays where it is until it is closed or released.
+     * Watches a descriptor of yours. It stays on one thread of the manager until it is closed or released.
      *
      * @param fd an open descriptor; its flags are not changed
-     * @return what tells of it
-     * @throws IllegalStateException if this descriptor is registered with this manager already
+     * @return a descriptor that notifies you
+     * @throws IllegalStateException if this number is already registered with this manager
      * @throws IllegalArgumentException if it is not open
      * @throws IOException if the system refuses
-     * @throws UnsupportedOperationException if the backend has no descriptors (NIO); then register the source
+     * @throws UnsupportedOperationException if the backend has no descriptors (NIO); register the source instead
      */
     ReadinessDescriptor register(int fd) throws IOException;
 
@@ -34,17 +37,17 @@ public interface ReadinessEventManager extends EventManager {
      * Watches a source.
      *
      * @param source anything that a {@link io.millrace.poll.Poll} can wait for
-     * @return what tells of it
+     * @return a descriptor that notifies you
      * @throws IllegalStateException if it is registered already
      * @throws IllegalArgumentException if this backend cannot watch it
      */
     ReadinessDescriptor register(Source source);
 
     /**
-     * Forgets a descriptor. One that is neither closed nor released is released first.
+     * Removes a descriptor. If it is neither closed nor released, it is released first.
      *
-     * @param descriptor of this manager
-     * @throws IllegalArgumentException if it is another manager's
+     * @param descriptor a descriptor of this manager
+     * @throws IllegalArgumentException if it belongs to another manager
      */
     void delete(ReadinessDescriptor descriptor);
 }

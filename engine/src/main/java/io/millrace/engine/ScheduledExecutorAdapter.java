@@ -19,24 +19,25 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Any {@link EventManager} as a {@link ScheduledExecutorService}.
+ * Adapts an {@link EventManager} to {@link ScheduledExecutorService}.
  *
- * <p>It behaves as {@link java.util.concurrent.ScheduledThreadPoolExecutor} does, which is what existing code expects: a fixed rate makes up
- * for missed times, an exception ends its series, a task that is overdue runs at once. Different are:
- *
+ * <p>It behaves like {@link java.util.concurrent.ScheduledThreadPoolExecutor}, as existing code expects: a fixed rate
+ * makes up for missed times, an exception ends its series, an overdue task runs at once. The differences are:
  * <ul>
- *   <li>{@code shutdown} drops what is delayed, as the manager drops its alarms, and cancels it. What was submitted to run at once still runs.
+ *   <li>{@code shutdown} cancels delayed tasks, just as the manager cancels its alarms. Tasks that were submitted to
+ *       run at once still run.
  *   <li>A cancelled task leaves the manager at once.
- *   <li>{@code shutdownNow} interrupts nobody: the manager's threads have others to serve. {@code cancel(true)} does interrupt the task, and
- *       the interrupt ends with it.
- *   <li>What a task given to {@code execute} throws reaches the manager, which reports it.
+ *   <li>{@code shutdownNow} does not interrupt threads, because the manager's threads serve others, too. {@code
+ *       cancel(true)} does interrupt the task, and the interrupt does not outlast it.
+ *   <li>What a task passed to {@code execute} throws reaches the manager, which reports it.
  *   <li>{@code close} on a thread of the manager does not wait.
  * </ul>
  *
- * <p><b>Who runs a task.</b> The manager, {@code shutdownNow}, a refusal and {@code shutdown} may race for a task; each must claim it (one
- * compare-and-set) before it does anything with it. A task is in a set from before the manager knows it until it ends. The submitter adds it
- * and then looks at the flag (once more: it looked before, so that nothing is accepted after a refusal); the one who shuts down sets the flag
- * and then looks through the set: so none is overlooked.
+ * <p><b>Who runs a task.</b> The manager, {@code shutdownNow}, a refusal and {@code shutdown} may race for a task; each
+ * must claim it with a compare-and-set before doing anything with it. A task is in a set from before the manager knows
+ * it until it ends. A submitter adds it to the set and then reads the flag (for the second time, so that nothing is
+ * accepted after a refusal). A thread that shuts down sets the flag and then goes through the set. So no task is
+ * overlooked.
  */
 final class ScheduledExecutorAdapter extends AbstractExecutorService implements ScheduledExecutorService {
     private final EventManager manager;
@@ -65,7 +66,8 @@ final class ScheduledExecutorAdapter extends AbstractExecutorService implements 
             refuseIfShutdown();
             manager.execute(task);
         } catch (RejectedExecutionException e) {
-            // Not claimed: then shutdownNow has, and hands it to its caller. It cannot be refused as well.
+            // If it cannot be claimed, shutdownNow has claimed it and returns it to its caller; so it must not be
+            // refused as well.
             if (task.claim()) {
                 throw e;
             }
@@ -78,7 +80,7 @@ final class ScheduledExecutorAdapter extends AbstractExecutorService implements 
         }
     }
 
-    /** One call of execute. */
+    /** One call of {@code execute}. */
     private final class Immediate implements Runnable {
         private final Runnable command;
         private final long number;
@@ -102,7 +104,7 @@ final class ScheduledExecutorAdapter extends AbstractExecutorService implements 
             try {
                 command.run();
             } finally {
-                // What is submitted can be cancelled with an interrupt. It must not reach what the thread does next.
+                // A submitted task can be cancelled with an interrupt, which must not reach what the thread does next.
                 Thread.interrupted();
             }
         }
@@ -154,7 +156,7 @@ final class ScheduledExecutorAdapter extends AbstractExecutorService implements 
             refuseIfShutdown();
             task.arm();
         } catch (RejectedExecutionException e) {
-            // As in execute. A task that shutdown cancelled meanwhile was accepted, too.
+            // As in execute. A task that shutdown has cancelled meanwhile was accepted, too.
             if (task.claim() && task.cancel(false)) {
                 throw e;
             }
@@ -162,11 +164,11 @@ final class ScheduledExecutorAdapter extends AbstractExecutorService implements 
         return task;
     }
 
-    void ended(ScheduledTask<?> task) {
+    void forget(ScheduledTask<?> task) {
         scheduled.remove(task);
     }
 
-    // ---- Ending ----
+    // ---- Shutting down ----
 
     @Override
     public void shutdown() {
@@ -181,7 +183,7 @@ final class ScheduledExecutorAdapter extends AbstractExecutorService implements 
     public List<Runnable> shutdownNow() {
         shutdown = true;
         List<Runnable> neverRun = new ArrayList<>();
-        // Claimed first, then sorted: what may still run could change its time meanwhile.
+        // Claimed before they are sorted, because a task that may still run could change its time meanwhile.
         immediate.stream()
                 .filter(Immediate::claim)
                 .sorted(Comparator.comparingLong(task -> task.number))
@@ -192,7 +194,7 @@ final class ScheduledExecutorAdapter extends AbstractExecutorService implements 
         return neverRun;
     }
 
-    /** Whether a series goes on after this run. */
+    /** Returns whether a series continues after this run. */
     boolean continues() {
         return !shutdown;
     }

@@ -12,10 +12,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task or a series of a {@link ScheduledExecutorAdapter}: one alarm of the manager at a time, the next one set when a run has ended. So
- * runs never overlap, and a fixed rate makes up for missed times, which the manager's own periodic alarms do not.
+ * A task or a series of a {@link ScheduledExecutorAdapter}. It has one alarm of the manager at a time; the next one is
+ * set when a run has ended. So runs never overlap, and a fixed rate makes up for missed times, which the manager's own
+ * periodic alarms do not.
  *
- * <p>It waits, then runs, then waits again if it is a series; {@link #claim} is how one gets it while it waits.
+ * <p>It waits, runs and, if it is a series, waits again; {@link #claim} takes it while it waits.
  */
 final class ScheduledTask<V> extends FutureTask<V> implements RunnableScheduledFuture<V> {
     private static final int WAITING = 0;
@@ -37,7 +38,7 @@ final class ScheduledTask<V> extends FutureTask<V> implements RunnableScheduledF
     /** The alarm of one round. */
     private record Armed(long round, AlarmKey key) {}
 
-    /** How often it was armed; by one thread at a time, handed on by the manager with the alarm. */
+    /** How often it was armed. Used by one thread at a time; passed on by the manager with the alarm. */
     private long round;
 
     ScheduledTask(
@@ -51,17 +52,18 @@ final class ScheduledTask<V> extends FutureTask<V> implements RunnableScheduledF
         this.deadline = manager.clock().nanoTime() + Math.clamp(delayNanos, -Durations.MAX_NANOS, Durations.MAX_NANOS);
     }
 
-    /** Hands it to the manager for its next run. */
+    /** Submits it to the manager for its next run. */
     void arm() {
         if (!delayed) {
-            manager.execute(() -> alarm(true));
+            manager.execute(() -> onAlarm(true));
             return;
         }
         long myRound = ++round;
-        Armed mine = new Armed(myRound, manager.schedule(deadline, this::alarm, Priority.NORMAL));
-        // A manager with several threads may have run it and armed it again before we get here: the newer key stays.
+        Armed mine = new Armed(myRound, manager.schedule(deadline, this::onAlarm, Priority.NORMAL));
+        // A manager with several threads may have run it and armed it again before we get here; then the newer key
+        // stays.
         armed.accumulateAndGet(mine, (old, young) -> old != null && old.round > mine.round ? old : young);
-        if (isDone() || state.get() == TAKEN_AWAY) { // while nobody knew the key
+        if (isDone() || state.get() == TAKEN_AWAY) { // before the key was known
             disarm();
         }
     }
@@ -73,9 +75,9 @@ final class ScheduledTask<V> extends FutureTask<V> implements RunnableScheduledF
         }
     }
 
-    private void alarm(boolean fired) {
+    private void onAlarm(boolean fired) {
         if (!claim()) {
-            return; // shutdownNow has it
+            return; // shutdownNow has claimed it
         }
         if (!fired) {
             cancel(false);
@@ -86,7 +88,7 @@ final class ScheduledTask<V> extends FutureTask<V> implements RunnableScheduledF
             again = runOnce();
         } finally {
             if (isCancelled()) {
-                // With an interrupt, perhaps. It must not reach what the thread does next.
+                // It may have been cancelled with an interrupt, which must not reach what the thread does next.
                 Thread.interrupted();
             }
         }
@@ -107,43 +109,43 @@ final class ScheduledTask<V> extends FutureTask<V> implements RunnableScheduledF
         deadline = periodNanos > 0 ? deadline + periodNanos : manager.clock().nanoTime() - periodNanos;
         state.set(WAITING);
         try {
-            // Looked at after the state is set, as when it was first armed: then either this sees the flag or
-            // shutdownNow sees it waiting.
+            // Read after the state is set, as when it was first armed: so either this sees the flag, or shutdownNow
+            // sees it waiting.
             if (executor.continues()) {
                 arm();
                 return;
             }
         } catch (RejectedExecutionException e) {
-            // The manager has ended: so has the series.
+            // The manager has ended, and with it the series.
         }
         if (claim()) {
             cancel(false);
         }
     }
 
-    /** Whoever gets true may run it, cancel it or hand it out; nobody else will. */
+    /** Claims it. A caller that gets true may run it, cancel it or hand it out; no other thread will. */
     boolean claim() {
         return state.compareAndSet(WAITING, CLAIMED);
     }
 
-    /** For shutdown. What runs now is cancelled when it has run. */
+    /** Cancels it for shutdown. If it is running, it is cancelled after the run. */
     void cancelIfDelayed() {
         if (delayed && claim()) {
             cancel(false);
         }
     }
 
-    /** For shutdownNow: takes it from the manager without cancelling it, as the JDK's executor does. */
+    /** Takes it from the manager for shutdownNow, without cancelling it, as the JDK's executor does. */
     boolean takeAway() {
         if (!state.compareAndSet(WAITING, TAKEN_AWAY)) {
             return false;
         }
-        executor.ended(this);
+        executor.forget(this);
         disarm();
         return !isDone();
     }
 
-    /** Once, for whoever got it from shutdownNow. */
+    /** Runs once, for the caller of shutdownNow. */
     @Override
     public void run() {
         runOnce();
@@ -151,7 +153,7 @@ final class ScheduledTask<V> extends FutureTask<V> implements RunnableScheduledF
 
     @Override
     protected void done() {
-        executor.ended(this);
+        executor.forget(this);
         if (isCancelled()) {
             disarm();
         }

@@ -1,4 +1,4 @@
 package io.millrace.engine;
 
-/** Names a task: see {@link EventManager#cancel}. */
+/** Identifies a task: see {@link EventManager#cancel}. */
 public interface TaskKey extends Key {}

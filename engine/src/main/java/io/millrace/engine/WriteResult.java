@@ -2,20 +2,20 @@ package io.millrace.engine;
 
 import java.io.IOException;
 
-/** How a write of a {@link CompletionDescriptor} ended. */
+/** The result of a write of a {@link CompletionDescriptor}. */
 public sealed interface WriteResult {
     /**
-     * All of it was taken by the system.
+     * The system has taken all bytes.
      *
-     * @param bytes how many
+     * @param bytes how many bytes were written
      */
     record Written(long bytes) implements WriteResult {}
 
     /**
-     * It failed: the connection was reset.
+     * The write failed: the connection was reset.
      *
-     * @param cause why
-     * @param bytes how many the system had taken before
+     * @param cause why it failed
+     * @param bytes how many bytes the system had taken before
      */
     record Failed(IOException cause, long bytes) implements WriteResult {}
 

@@ -18,6 +18,9 @@
  * it from outside; {@code descriptor} has the descriptors that {@code Reactors} hands out; {@code transport} is the
  * interface to servers; {@code internal} has what shutdown and failure handling share.
  *
- * <p>The engine may call {@code poll}, {@code net} and {@code sys}. User code never runs under a lock of the engine.
+ * <p>There are more than 30 types because most are small ones of the API: interfaces of managers and descriptors, keys, results.
+ *
+ * <p><b>Who may call it.</b> Users, {@code server} and {@code cli}. Any thread, unless a method says otherwise; user
+ * code never runs under a lock of the engine. <b>What it may call.</b> {@code poll}, {@code net} and {@code sys}.
  */
 package io.millrace.engine;

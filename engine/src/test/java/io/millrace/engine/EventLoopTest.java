@@ -9,11 +9,14 @@ import io.millrace.net.Io;
 import io.millrace.net.Net;
 import io.millrace.net.TcpListener;
 import io.millrace.net.TcpStream;
+import io.millrace.poll.Channel;
 import io.millrace.poll.Clock;
 import io.millrace.poll.Interest;
+import io.millrace.poll.ManualClock;
 import io.millrace.poll.Readiness;
 import io.millrace.poll.Registration;
 import io.millrace.poll.Source;
+import io.millrace.poll.Timer;
 import io.millrace.poll.Trigger;
 import java.io.BufferedOutputStream;
 import java.io.DataOutputStream;
@@ -31,6 +34,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
@@ -273,6 +277,7 @@ class EventLoopTest {
             running.loop.register(bad, 1, Interest.READABLE, new EventHandler() {
                 @Override
                 public void ready(EventLoop loop, long token, Readiness readiness) throws Exception {
+                    bad.registration.unsetReadiness(Readiness.READABLE); // nothing is left behind
                     throw new Exception("on purpose");
                 }
 
@@ -294,6 +299,140 @@ class EventLoopTest {
             assertThat(running.loop.metrics().failures()).isEqualTo(2);
         }
         assertThat(told).hasSize(2).allMatch(failure -> failure.getMessage().equals("on purpose"));
+    }
+
+    @ParameterizedTest
+    @EnumSource(Dispatch.class)
+    @DisplayName(
+            "mill-4, mill-16: what a handler leaves of an edge when it throws is delivered, though no more arrives")
+    void whatAThrowingHandlerLeaves(Dispatch mode) throws Exception {
+        CountDownLatch got = new CountDownLatch(2);
+        try (Running running = new Running(EventLoop.builder().workers(1).dispatch(mode));
+                Channel<Integer> channel = Channel.unbounded()) {
+            for (int i = 0; i < 3; i++) {
+                channel.send(i);
+            }
+            running.loop.register(channel, 1, Interest.READABLE, (loop, token, ready) -> {
+                for (Integer each; (each = channel.poll()) != null; ) {
+                    if (each == 0) {
+                        throw new IllegalStateException("a bad message");
+                    }
+                    got.countDown();
+                }
+            });
+            assertThat(got.await(10, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("mill-4: a handler that throws every time is called at longer and longer intervals, up to a second")
+    void oneThatAlwaysThrowsDoesNotSpin() {
+        ManualClock clock = new ManualClock();
+        AtomicInteger calls = new AtomicInteger();
+        AtomicBoolean bad = new AtomicBoolean(true);
+        try (EventLoop loop = EventLoop.builder()
+                .dispatch(Dispatch.LOOP)
+                .workers(1)
+                .clock(clock)
+                .withoutWatchdog()
+                .open()) {
+            Soft source = new Soft();
+            loop.register(source, 1, Interest.READABLE, (on, token, ready) -> {
+                calls.incrementAndGet();
+                if (bad.get()) {
+                    throw new IllegalStateException("on purpose");
+                }
+            });
+            source.ready();
+            assertThat(callsIn(loop, calls)).isOne();
+            long pause = 1;
+            for (int i = 0; i < 15; i++) {
+                clock.advance(Duration.ofMillis(pause - 1));
+                assertThat(callsIn(loop, calls)).as("before %d ms", pause).isZero();
+                clock.advance(Duration.ofMillis(1));
+                assertThat(callsIn(loop, calls)).as("after %d ms", pause).isOne();
+                pause = Math.min(1000, 2 * pause);
+            }
+            // New readiness does not wait for that; and it does not make another wait of its own.
+            source.ready();
+            assertThat(callsIn(loop, calls)).isOne();
+            bad.set(false);
+            clock.advance(Duration.ofMillis(pause));
+            assertThat(callsIn(loop, calls)).isOne();
+            clock.advance(Duration.ofSeconds(10));
+            assertThat(callsIn(loop, calls)).as("it did not throw").isZero();
+            // After one that went well it begins with a short pause again.
+            bad.set(true);
+            source.ready();
+            assertThat(callsIn(loop, calls)).isOne();
+            clock.advance(Duration.ofMillis(1));
+            assertThat(callsIn(loop, calls)).isOne();
+            loop.deregister(1);
+            clock.advance(Duration.ofSeconds(10));
+            assertThat(callsIn(loop, calls)).isZero();
+        }
+    }
+
+    /** How many calls all the turns make that the loop has to do by now. */
+    private static int callsIn(EventLoop loop, AtomicInteger calls) {
+        calls.set(0);
+        for (int i = 0; i < 8; i++) {
+            loop.runOnce(Duration.ZERO);
+        }
+        return calls.get();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Dispatch.class)
+    @DisplayName("mio-23, mill-13: a timer is refused where handlers run off the loop, with what to use instead")
+    void timersNeedTheLoop(Dispatch mode) {
+        try (EventLoop loop = EventLoop.builder()
+                        .workers(1)
+                        .dispatch(mode)
+                        .withoutWatchdog()
+                        .open();
+                Timer<String> timer = Timer.create()) {
+            EventHandler handler = (on, token, ready) -> {};
+            if (mode == Dispatch.LOOP) {
+                loop.register(timer, 1, Interest.READABLE, handler);
+            } else {
+                Source wrapped = () -> timer.handle();
+                assertThatThrownBy(() -> loop.register(wrapped, 1, Interest.READABLE, handler))
+                        .isInstanceOf(IllegalArgumentException.class);
+                assertThatThrownBy(() -> loop.register(timer, 1, Interest.READABLE, handler))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("Dispatch.LOOP")
+                        .hasMessageContaining("schedule");
+                assertThat(loop.toString()).contains("0 sources");
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("grpc-17, mr-11: an alarm of a loop may have normal priority by default, and may repeat")
+    void alarmsThatRepeat() {
+        ManualClock clock = new ManualClock();
+        List<String> told = new ArrayList<>();
+        EventLoop loop = EventLoop.builder()
+                .dispatch(Dispatch.LOOP)
+                .workers(1)
+                .clock(clock)
+                .withoutWatchdog()
+                .open();
+        try (loop) {
+            loop.schedule(Duration.ofMillis(15), fired -> told.add("once " + fired));
+            AlarmKey every = loop.scheduleEvery(
+                    Duration.ofMillis(10), Duration.ofMillis(10), fired -> told.add("every " + fired), Priority.NORMAL);
+            for (int i = 0; i < 3; i++) {
+                clock.advance(Duration.ofMillis(10));
+                loop.runOnce(Duration.ZERO);
+                loop.runOnce(Duration.ZERO);
+            }
+            assertThat(loop.cancel(every)).isEqualTo(CancelResult.CANCELLED);
+            assertThatThrownBy(() -> loop.scheduleEvery(Duration.ZERO, Duration.ZERO, fired -> {}, Priority.NORMAL))
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+        assertThat(told).containsExactly("every true", "once true", "every true", "every true", "every false");
     }
 
     @Test
@@ -722,6 +861,40 @@ class EventLoopTest {
         try (EventLoop loop = builder.open()) {
             builder.workers(3);
             assertThat(loop.compute().threads()).isEqualTo(1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Dispatch.class,
+            names = {"POOL", "VIRTUAL"})
+    @DisplayName("end-3: a later shutdown names handlers that have not returned and nothing else, and waits for them")
+    void namesWhatHasNotReturned(Dispatch mode) throws Exception {
+        CountDownLatch gate = new CountDownLatch(1);
+        CountDownLatch called = new CountDownLatch(1);
+        CountDownLatch taskRan = new CountDownLatch(1);
+        try (EventLoop loop =
+                EventLoop.builder().dispatch(mode).withoutWatchdog().open()) {
+            Channel<String> channel = Channel.unbounded();
+            loop.register(channel, 1, Interest.READABLE, (same, token, readiness) -> {
+                called.countDown();
+                gate.await();
+            });
+            channel.send("go");
+            loop.runOnce(Duration.ofSeconds(10));
+            assertThat(called.await(10, TimeUnit.SECONDS)).isTrue();
+            loop.execute(taskRan::countDown); // in the last turn, as nobody runs the loop
+            assertThat(loop.shutdown(Duration.ZERO)).isNotEmpty();
+            assertThat(taskRan.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(loop.shutdown(Duration.ZERO)).singleElement().asString().startsWith("in flight: handler");
+
+            CompletableFuture<List<String>> left = new CompletableFuture<>();
+            Thread waiting = Thread.ofPlatform().start(() -> left.complete(loop.shutdown(Duration.ofSeconds(20))));
+            await().until(() -> waiting.getState() == Thread.State.TIMED_WAITING || left.isDone());
+            gate.countDown();
+            assertThat(left.get(10, TimeUnit.SECONDS)).isEmpty();
+        } finally {
+            gate.countDown();
         }
     }
 }

@@ -45,10 +45,10 @@ final class HandCrankedManager implements EventManager {
         cranking = Thread.currentThread();
         try {
             for (Item next = next(); next != null; next = next()) {
-                next.callback.alarm(true);
+                next.callback.onAlarm(true);
             }
             if (isEnding()) {
-                cutOff().forEach(alarm -> alarm.callback.alarm(false));
+                cutOff().forEach(alarm -> alarm.callback.onAlarm(false));
                 terminated.countDown();
             }
         } finally {
@@ -133,7 +133,7 @@ final class HandCrankedManager implements EventManager {
                 return CancelResult.DONE;
             }
         }
-        item.callback.alarm(false);
+        item.callback.onAlarm(false);
         return CancelResult.CANCELLED;
     }
 

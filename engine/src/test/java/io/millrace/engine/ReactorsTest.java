@@ -434,4 +434,26 @@ class ReactorsTest {
         return Thread.getAllStackTraces().keySet().stream()
                 .anyMatch(each -> each.getName().startsWith(thread));
     }
+
+    @Test
+    @DisplayName("end-3: termination() is done as soon as awaitTermination or isTerminated says so")
+    void terminationIsToldByAll() throws Exception {
+        for (int i = 0; i < 200; i++) {
+            Reactors manager = Reactors.builder()
+                    .reactors(2)
+                    .withoutWatchdog()
+                    .name("test")
+                    .open();
+            manager.execute(manager::shutdown);
+            if (i % 2 == 0) {
+                assertThat(manager.awaitTermination(Duration.ofSeconds(10))).isTrue();
+            } else {
+                while (!manager.isTerminated()) {
+                    Thread.onSpinWait();
+                }
+            }
+            assertThat(manager.termination()).isCompleted();
+            assertThat(manager.isTerminated()).isTrue();
+        }
+    }
 }

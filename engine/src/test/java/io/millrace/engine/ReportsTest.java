@@ -32,7 +32,7 @@ class ReportsTest {
         }
 
         @Override
-        public void alarm(boolean fired) {
+        public void onAlarm(boolean fired) {
             // Only its name is looked at.
         }
 
@@ -61,6 +61,7 @@ class ReportsTest {
 
             String dump = manager.dump();
 
+            assertThat(dump).doesNotContain("RegistrationTerms");
             assertThat(dump)
                     .contains("has been in a turn for 7000 µs, in the blocked one")
                     .contains("1 tasks wait, LOW")
@@ -68,6 +69,8 @@ class ReportsTest {
                     .contains("in 4993 ms alarm the next alarm")
                     .contains("source registration")
                     .contains("shutting down would wait for: 1 references (shutdownRef)");
+            clock.advance(Duration.ofSeconds(6));
+            assertThat(manager.dump()).contains("overdue by 1007 ms: alarm the next alarm");
             open.countDown();
             manager.shutdownUnref();
             descriptor.release();

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Runs the examples as programs of their own, and drives them from outside as a person would. */
+@SuppressWarnings("try") // closed early, on purpose
 class ExamplesTest {
     private static final long DEADLINE_SECONDS = 30;
 
@@ -221,6 +223,159 @@ class ExamplesTest {
             assertThat(lines).anyMatch(line -> line.startsWith("lines-0: "));
             assertThat(server.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
             assertThat(server.exitValue()).isZero();
+        } finally {
+            server.destroyForcibly();
+        }
+    }
+
+    @Test
+    @DisplayName("srv-8: a proxy passes a question on, and the answer back")
+    void proxy() throws Exception {
+        try (ServerSocket upstream = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+            upstream.setSoTimeout((int) TimeUnit.SECONDS.toMillis(DEADLINE_SECONDS));
+            Process proxy = start(ProxyServer.class, null, "0", Integer.toString(upstream.getLocalPort()));
+            try (BufferedReader out = proxy.inputReader(StandardCharsets.UTF_8)) {
+                Matcher port = Pattern.compile(".*127\\.0\\.0\\.1:(\\d+).*").matcher(out.readLine());
+                assertThat(port.matches()).isTrue();
+                try (Socket near = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(port.group(1)));
+                        Socket far = upstream.accept()) {
+                    near.getOutputStream().write("question".getBytes(StandardCharsets.UTF_8));
+                    near.shutdownOutput();
+                    assertThat(far.getInputStream().readAllBytes()).asString().isEqualTo("question");
+                    far.getOutputStream().write("answer".getBytes(StandardCharsets.UTF_8));
+                    far.shutdownOutput();
+                    assertThat(near.getInputStream().readAllBytes()).asString().isEqualTo("answer");
+                }
+                pressEnter(proxy);
+                assertThat(proxy.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+                assertThat(proxy.exitValue()).isZero();
+            } finally {
+                proxy.destroyForcibly();
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("a client that stays connected says hello to each server that comes back")
+    void stayingConnected() throws Exception {
+        try (ServerSocket listener = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+            listener.setSoTimeout((int) TimeUnit.SECONDS.toMillis(DEADLINE_SECONDS));
+            Process client = start(StayingConnected.class, null, Integer.toString(listener.getLocalPort()));
+            try (BufferedReader out = client.inputReader(StandardCharsets.UTF_8)) {
+                for (int i = 0; i < 2; i++) {
+                    try (Socket socket = listener.accept()) {
+                        assertThat(socket.getInputStream().readNBytes(6))
+                                .asString()
+                                .isEqualTo("hello\n");
+                    }
+                }
+                try (Socket last = listener.accept()) {
+                    last.getOutputStream().write("welcome back\n".getBytes(StandardCharsets.UTF_8));
+                    assertThat(out.readLine()).isEqualTo("welcome back");
+                    pressEnter(client);
+                    assertThat(out.readLine())
+                            .startsWith("connection kept with localhost:")
+                            .endsWith("CONNECTED");
+                }
+                assertThat(client.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+                assertThat(client.exitValue()).isZero();
+            } finally {
+                client.destroyForcibly();
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("srv-11: a head, its body and the next head, pipelined; and netstrings")
+    void headsAndBodies() throws Exception {
+        String head = "HTTP/1.1 200 OK\r\nContent-Length: ";
+        assertAnswers(
+                HeadsAndBodies.class,
+                "POST / HTTP/1.1\r\ncontent-length: 5\r\n\r\nhelloGET / HTTP/1.1\r\n\r\n",
+                head + "5\r\n\r\nhello" + head + "0\r\n\r\n");
+        assertAnswers(Netstrings.class, "5:hello,0:,2:a", "5:hello,0:,");
+    }
+
+    private static void assertAnswers(Class<?> main, String request, String answer) throws Exception {
+        Process server = start(main, null);
+        try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8)) {
+            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), portIn(out.readLine()))) {
+                socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
+                assertThat(socket.getInputStream().readNBytes(answer.length()))
+                        .asString()
+                        .isEqualTo(answer);
+            }
+            pressEnter(server);
+            assertThat(server.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(server.exitValue()).isZero();
+        } finally {
+            server.destroyForcibly();
+        }
+    }
+
+    @Test
+    @DisplayName("srv-6: answers that other threads work on come in the order of the questions, and before the end")
+    void answersLater() throws Exception {
+        String many = "?\n".repeat(300);
+        assertAnswers(AnswersLater.class, "a long question\nshort\n" + many, "A LONG QUESTION\nSHORT\n" + many);
+    }
+
+    @Test
+    @DisplayName("srv-10: a chat whose guests are handlers")
+    void chatServer() throws Exception {
+        Process server = start(ChatServer.class, null);
+        try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8)) {
+            int port = portIn(out.readLine());
+            try (Socket ann = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                say(ann, "Ann");
+                hear(ann, "Ann: is here");
+                try (Socket bob = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                    say(bob, "Bob");
+                    say(bob, "hello");
+                    hear(ann, "Bob: is here", "Bob: hello");
+                    hear(bob, "Bob: is here", "Bob: hello");
+                    ann.close();
+                    hear(bob, "Ann: has left");
+                }
+            }
+            pressEnter(server);
+            assertThat(server.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(server.exitValue()).isZero();
+        } finally {
+            server.destroyForcibly();
+        }
+    }
+
+    private static void say(Socket socket, String line) throws IOException {
+        socket.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static void hear(Socket socket, String... lines) throws IOException {
+        for (String line : lines) {
+            assertThat(socket.getInputStream().readNBytes(line.length() + 1))
+                    .asString()
+                    .isEqualTo(line + "\n");
+        }
+    }
+
+    @Test
+    @EnabledOnOs({OS.LINUX, OS.MAC})
+    @DisplayName("mill-12: a server that is told to stop by SIGTERM sends what is pending, says so, and ends")
+    void gracefulServer() throws Exception {
+        Process server = start(GracefulServer.class, null);
+        try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8)) {
+            int port = portIn(out.readLine());
+            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                socket.getOutputStream().write("hello".getBytes(StandardCharsets.UTF_8));
+                assertThat(socket.getInputStream().readNBytes(5)).asString().isEqualTo("hello");
+                kill("-TERM", Long.toString(server.pid()));
+                assertThat(socket.getInputStream().read())
+                        .as("closed by the server")
+                        .isEqualTo(-1);
+            }
+            assertThat(out.lines()).containsExactly("everything was sent");
+            assertThat(server.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(server.exitValue()).as("128 and the number of SIGTERM").isEqualTo(143);
         } finally {
             server.destroyForcibly();
         }

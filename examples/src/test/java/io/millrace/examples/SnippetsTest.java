@@ -26,6 +26,9 @@ class SnippetsTest {
         for (Path source : files(Path.of("src/main/java/io/millrace/examples"), ".java")) {
             sources.add(normalised(Files.readString(source)));
         }
+        // The one that needs testkit.
+        sources.add(normalised(Files.readString(
+                Path.of("../tests/conformance/src/test/java/io/millrace/conformance/TestingAHandlerTest.java"))));
         List<Snippet> snippets = snippets();
         assertThat(snippets).hasSizeGreaterThan(3);
         for (Snippet snippet : snippets) {

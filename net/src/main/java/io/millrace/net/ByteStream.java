@@ -50,39 +50,39 @@ public sealed interface ByteStream extends Io permits SocketStream {
     boolean isConnected();
 
     /**
-     * Reads what is there, up to the buffer's room.
+     * Reads what has arrived, as much as fits into the buffer.
      *
      * @param into where the bytes go, from its position on
      * @return how many bytes, {@link #EOF}, or {@link #WOULD_BLOCK}; 0 only for a buffer without room
      * @throws java.nio.channels.ClosedChannelException if the stream is closed
-     * @throws IOException if the connection failed, e.g. was reset
+     * @throws IOException if the connection failed, for example was reset
      * @throws IllegalArgumentException if the buffer is read-only
      * @throws IllegalStateException if the stream is not connected yet
      */
     int tryRead(ByteBuffer into) throws IOException;
 
     /**
-     * Reads what is there into several buffers, one after the other.
+     * Reads what has arrived into several buffers, in order.
      *
      * @param into where the bytes go, from each one's position on
      * @param offset the index of the first buffer
      * @param length how many buffers
      * @return how many bytes, {@link #EOF}, or {@link #WOULD_BLOCK}; 0 only for buffers without room
      * @throws java.nio.channels.ClosedChannelException if the stream is closed
-     * @throws IOException if the connection failed, e.g. was reset
-     * @throws IllegalArgumentException if one of them is read-only
+     * @throws IOException if the connection failed, for example was reset
+     * @throws IllegalArgumentException if a buffer is read-only
      * @throws IndexOutOfBoundsException if the range is not within the array
      * @throws IllegalStateException if the stream is not connected yet
      */
     int tryRead(ByteBuffer[] into, int offset, int length) throws IOException;
 
     /**
-     * Reads what is there, up to the segment's size.
+     * Reads what has arrived, as much as fits into the segment.
      *
      * @param into where the bytes go, from its beginning on
      * @return how many bytes, {@link #EOF}, or {@link #WOULD_BLOCK}; 0 only for an empty segment
      * @throws java.nio.channels.ClosedChannelException if the stream is closed
-     * @throws IOException if the connection failed, e.g. was reset
+     * @throws IOException if the connection failed, for example was reset
      * @throws IllegalArgumentException if the segment is read-only
      * @throws IllegalStateException if the stream is not connected yet, or the segment's arena is closed
      * @throws WrongThreadException if the segment is confined to another thread
@@ -90,37 +90,37 @@ public sealed interface ByteStream extends Io permits SocketStream {
     int tryRead(MemorySegment into) throws IOException;
 
     /**
-     * Writes what the kernel has room for.
+     * Writes as much as there is room for.
      *
      * @param from the bytes, from its position on
      * @return how many bytes, or {@link #WOULD_BLOCK}; 0 only for an empty buffer
      * @throws java.nio.channels.ClosedChannelException if the stream is closed
-     * @throws IOException if the connection failed, e.g. was reset, or the output was shut down
+     * @throws IOException if the connection failed, for example was reset, or the output was shut down
      * @throws IllegalStateException if the stream is not connected yet
      */
     int tryWrite(ByteBuffer from) throws IOException;
 
     /**
-     * Writes what the kernel has room for, of several buffers, one after the other.
+     * Writes as much as there is room for from several buffers, in order.
      *
      * @param from the bytes, from each one's position on
      * @param offset the index of the first buffer
      * @param length how many buffers
      * @return how many bytes, or {@link #WOULD_BLOCK}; 0 only for empty buffers
      * @throws java.nio.channels.ClosedChannelException if the stream is closed
-     * @throws IOException if the connection failed, e.g. was reset, or the output was shut down
+     * @throws IOException if the connection failed, for example was reset, or the output was shut down
      * @throws IndexOutOfBoundsException if the range is not within the array
      * @throws IllegalStateException if the stream is not connected yet
      */
     int tryWrite(ByteBuffer[] from, int offset, int length) throws IOException;
 
     /**
-     * Writes what the kernel has room for.
+     * Writes as much as there is room for.
      *
      * @param from the bytes, from its beginning on
      * @return how many bytes, or {@link #WOULD_BLOCK}; 0 only for an empty segment
      * @throws java.nio.channels.ClosedChannelException if the stream is closed
-     * @throws IOException if the connection failed, e.g. was reset, or the output was shut down
+     * @throws IOException if the connection failed, for example was reset, or the output was shut down
      * @throws IllegalStateException if the stream is not connected yet, or the segment's arena is closed
      * @throws WrongThreadException if the segment is confined to another thread
      */
@@ -167,7 +167,7 @@ public sealed interface ByteStream extends Io permits SocketStream {
     void shutdownInput() throws IOException;
 
     /**
-     * How many bytes the kernel takes before a write would block (SO_SNDBUF).
+     * Returns how many bytes the kernel takes before a write would block (SO_SNDBUF).
      *
      * @return the size in bytes
      * @throws java.nio.channels.ClosedChannelException if the stream is closed
@@ -176,7 +176,7 @@ public sealed interface ByteStream extends Io permits SocketStream {
     int sendBuffer() throws IOException;
 
     /**
-     * Asks for a size of the kernel's send buffer; the system may take it for more or less.
+     * Requests a size of the kernel's send buffer; the system may choose a larger or smaller one.
      *
      * @param bytes the size in bytes
      * @throws java.nio.channels.ClosedChannelException if the stream is closed
@@ -186,7 +186,7 @@ public sealed interface ByteStream extends Io permits SocketStream {
     void setSendBuffer(int bytes) throws IOException;
 
     /**
-     * How many bytes the kernel keeps that nobody has read yet (SO_RCVBUF).
+     * Returns how many received bytes the kernel keeps until they are read (SO_RCVBUF).
      *
      * @return the size in bytes
      * @throws java.nio.channels.ClosedChannelException if the stream is closed
@@ -195,8 +195,8 @@ public sealed interface ByteStream extends Io permits SocketStream {
     int receiveBuffer() throws IOException;
 
     /**
-     * Asks for a size of the kernel's receive buffer; the system may take it for more or less. For an accepted TCP connection it
-     * is better set at the listener: {@link ListenOptions#withReceiveBuffer}.
+     * Requests a size of the kernel's receive buffer; the system may choose a larger or smaller one. For accepted TCP
+     * connections it is better to set it on the listener: {@link ListenOptions#withReceiveBuffer}.
      *
      * @param bytes the size in bytes
      * @throws java.nio.channels.ClosedChannelException if the stream is closed

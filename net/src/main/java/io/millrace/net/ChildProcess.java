@@ -23,7 +23,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program that this one started. Readable, for ever, once it has ended; its standard streams are sources of their own.
+ * A child process. It is readable for ever once it has ended; its standard streams are separate sources.
  *
  * {@snippet :
  * ChildProcess child = ChildProcess.builder("sort", "-u").stderr(Stdio.INHERIT).start();
@@ -33,34 +33,36 @@ import org.jspecify.annotations.Nullable;
  * ChildProcess.Exit exit = child.poll();
  * }
  *
- * <p><b>The end.</b> {@link #poll} takes the status, so that no zombie stays. The end of the child and the end of its output are two events,
- * in either order: what it wrote can still be read after it has ended, and a grandchild may hold the pipe open for longer.
+ * <p><b>The end.</b> {@link #poll} takes the child's status, so that no zombie stays. The end of the child and the end
+ * of its output are two events, in either order: its output can still be read after it has ended, and a grandchild may
+ * keep the pipe open for longer.
  *
- * <p><b>What the child gets.</b> Its three standard streams and no other descriptor; no signal blocked, and the default action for each; the
- * variables and the directory of this process, or those that the builder was given.
+ * <p><b>What the child inherits.</b> Its three standard streams and no other descriptor; no blocked signals, and the
+ * default action for each; the environment variables and the directory of this process, or those given to the builder.
  *
- * <p><b>Close does not kill.</b> It closes our ends of the pipes and lets go of the child. One that has not ended goes on, or ends by what it
- * meets at its closed pipes; nobody learns its status, and after its end it is a zombie until this process starts or closes another
- * child. {@link #kill} first, if it should end, and {@link #poll} until it has.
+ * <p><b>Close does not kill.</b> It closes our ends of the pipes and releases the child. A child that has not ended
+ * keeps running, or ends because its pipes are closed; its status is lost, and after its end it is a zombie until this
+ * process starts or closes another child. If it should end, call {@link #kill} first, and {@link #poll} until it has.
  *
- * <p><b>Threads.</b> Any thread may call any method. Starting waits until the child runs its program, some milliseconds; nothing else waits.
+ * <p><b>Threads.</b> Any thread may call any method. Starting takes some milliseconds, until the child runs its
+ * program; no other call waits.
  *
  * <h2>Portability</h2>
- * Linux since 5.4 (pidfd), without a thread. From {@link Net#nio()} it is a {@link Process} of the JDK, whose reaper thread tells of its end: the streams
- * refuse to be registered and read or written, a child that a signal ended has the code 128 plus its number, and only TERM and KILL can be sent. On other
- * Unixes only that one is there.
+ * Linux since 5.4 (pidfd), without a thread. From {@link Net#nio()}, it is a {@link Process} of the JDK, whose reaper
+ * thread reports its end: the streams cannot be registered, read or written, a child that was ended by a signal has the
+ * code 128 plus its number, and only TERM and KILL can be sent. On other Unixes, only this kind is available.
  */
 public final class ChildProcess implements Source, AutoCloseable {
-    /** Where a standard stream of a child goes to or comes from. */
+    /** What a standard stream of a child is connected to. */
     public enum Stdio {
         /** A pipe, whose other end is {@link #stdin}, {@link #stdout} or {@link #stderr}. */
         PIPE(ChildCommand.Stream.PIPE),
-        /** Where this process's own goes to or comes from. */
+        /** The corresponding stream of this process. */
         INHERIT(ChildCommand.Stream.INHERIT),
-        /** Nowhere: what is written is thrown away, and a read is at the end at once. */
+        /** Nothing: output is discarded, and input is at its end. */
         DISCARD(ChildCommand.Stream.DISCARD);
 
-        /** As a family knows it. */
+        /** The corresponding value in {@code net.family}. */
         final ChildCommand.Stream stream;
 
         Stdio(ChildCommand.Stream stream) {
@@ -71,12 +73,12 @@ public final class ChildProcess implements Source, AutoCloseable {
     /**
      * How a child ended.
      *
-     * @param code what it returned, 0 to 255; −1 if a signal ended it
-     * @param signal the number of that signal, else 0
+     * @param code its exit code, 0 to 255; −1 if a signal ended it
+     * @param signal the number of that signal, or 0
      */
     public record Exit(int code, int signal) {
         /**
-         * Whether it returned 0.
+         * Returns whether the exit code is 0.
          *
          * @return true if so
          */
@@ -110,9 +112,10 @@ public final class ChildProcess implements Source, AutoCloseable {
     }
 
     /**
-     * Begins to describe a child of the default family: {@link Net#process} of {@link Net#standard()}.
+     * Returns a builder for a child of the default family: {@link Net#process} of {@link Net#standard()}.
      *
-     * @param command the program, a path or a name that is looked for in PATH, and its arguments; no shell looks at them
+     * @param command the program (a path, or a name that is searched for in PATH) and its arguments; no shell
+     *     interprets them
      * @return a builder with pipes for all three streams
      * @throws IllegalArgumentException if there is no program
      */
@@ -126,7 +129,8 @@ public final class ChildProcess implements Source, AutoCloseable {
     }
 
     /**
-     * The system's number of the child. It is the child's until {@link #poll} has returned its end, and may be another's afterwards.
+     * Returns the system's number of the child. It belongs to the child until {@link #poll} has returned its end;
+     * afterwards it may belong to another process.
      *
      * @return the number
      */
@@ -135,9 +139,9 @@ public final class ChildProcess implements Source, AutoCloseable {
     }
 
     /**
-     * Where the child reads from. Close it to let the child come to the end of its input.
+     * Returns the pipe to the child's standard input. Close it to let the child reach the end of its input.
      *
-     * @return our end of the pipe, the same every time
+     * @return our end of the pipe, always the same one
      * @throws IllegalStateException if the child has no pipe there
      */
     public Pipe.Writer stdin() {
@@ -145,9 +149,9 @@ public final class ChildProcess implements Source, AutoCloseable {
     }
 
     /**
-     * Where the child writes to.
+     * Returns the pipe from the child's standard output.
      *
-     * @return our end of the pipe, the same every time
+     * @return our end of the pipe, always the same one
      * @throws IllegalStateException if the child has no pipe there
      */
     public Pipe.Reader stdout() {
@@ -155,9 +159,9 @@ public final class ChildProcess implements Source, AutoCloseable {
     }
 
     /**
-     * Where the child complains.
+     * Returns the pipe from the child's standard error.
      *
-     * @return our end of the pipe, the same every time
+     * @return our end of the pipe, always the same one
      * @throws IllegalStateException if the child has no pipe there
      */
     public Pipe.Reader stderr() {
@@ -173,11 +177,11 @@ public final class ChildProcess implements Source, AutoCloseable {
     }
 
     /**
-     * Asks whether the child has ended, without waiting for it.
+     * Returns how the child ended, without waiting for it.
      *
-     * @return how it ended, the same every time from then on; or null if it runs
-     * @throws java.nio.channels.ClosedChannelException if this was closed before anybody learnt of the child's end
-     * @throws IOException if somebody else took the status
+     * @return how it ended, always the same from then on; or null if it is running
+     * @throws java.nio.channels.ClosedChannelException if this was closed before the child's end was known
+     * @throws IOException if other code in this process has taken the status
      */
     public @Nullable Exit poll() throws IOException {
         try {
@@ -189,14 +193,15 @@ public final class ChildProcess implements Source, AutoCloseable {
     }
 
     /**
-     * Sends a signal to the child. It cannot reach another process, even if the child has ended and its number was given away.
+     * Sends a signal to the child. It cannot reach another process, even if the child has ended and its number was
+     * reused.
      *
-     * @param signal such as {@code TERM}, {@code KILL} or {@code INT}
-     * @return false if its end is known already
+     * @param signal for example {@code TERM}, {@code KILL} or {@code INT}
+     * @return false if its end is already known
      * @throws java.nio.channels.ClosedChannelException if this is closed
-     * @throws IOException if the system refuses, e.g. because the child runs as another user
+     * @throws IOException if the system refuses, for example because the child runs as another user
      * @throws IllegalArgumentException if there is no such signal
-     * @throws UnsupportedOperationException if such a signal cannot be sent to a child of this family
+     * @throws UnsupportedOperationException if this signal cannot be sent to a child of this family
      */
     public boolean kill(String signal) throws IOException {
         try {
@@ -206,10 +211,13 @@ public final class ChildProcess implements Source, AutoCloseable {
         }
     }
 
-    /** Closes our ends of the pipes, deregisters, and lets go of the child, which is not killed. Idempotent, from any thread. */
+    /**
+     * Closes our ends of the pipes, deregisters, and releases the child without killing it. Idempotent; any thread may
+     * call it.
+     */
     @Override
     public void close() {
-        leak.closed();
+        leak.forget();
         if (stdin != null) {
             stdin.close();
         }
@@ -227,7 +235,7 @@ public final class ChildProcess implements Source, AutoCloseable {
         return "ChildProcess " + pid() + " of " + command + ", " + calls;
     }
 
-    /** A child that has yet to be started; it may be started several times. Used by one thread at a time. */
+    /** Collects the settings of a child, which may be started several times. Used by one thread at a time. */
     public static final class Builder {
         private final SourceFactory factory;
         private final List<String> command;
@@ -245,9 +253,9 @@ public final class ChildProcess implements Source, AutoCloseable {
         }
 
         /**
-         * Where the child reads from; a pipe if not set.
+         * Sets what the child's standard input is connected to.
          *
-         * @param from one of the three
+         * @param from a pipe by default
          * @return this
          */
         public Builder stdin(Stdio from) {
@@ -256,9 +264,9 @@ public final class ChildProcess implements Source, AutoCloseable {
         }
 
         /**
-         * Where the child writes to; a pipe if not set.
+         * Sets what the child's standard output is connected to.
          *
-         * @param to one of the three
+         * @param to a pipe by default
          * @return this
          */
         public Builder stdout(Stdio to) {
@@ -267,9 +275,9 @@ public final class ChildProcess implements Source, AutoCloseable {
         }
 
         /**
-         * Where the child complains; a pipe if not set.
+         * Sets what the child's standard error is connected to.
          *
-         * @param to one of the three
+         * @param to a pipe by default
          * @return this
          */
         public Builder stderr(Stdio to) {
@@ -280,10 +288,10 @@ public final class ChildProcess implements Source, AutoCloseable {
         /**
          * Sets a variable of the child's environment, or removes one that it would inherit.
          *
-         * @param name neither empty nor with a {@code =}
-         * @param value the value, or null to remove it
+         * @param name not empty, and without {@code =}
+         * @param value the value, or null to remove the variable
          * @return this
-         * @throws IllegalArgumentException if there can be no such name
+         * @throws IllegalArgumentException if the name is invalid
          */
         public Builder environment(String name, @Nullable String value) {
             if (name.isEmpty() || name.indexOf('=') >= 0) {
@@ -294,7 +302,7 @@ public final class ChildProcess implements Source, AutoCloseable {
         }
 
         /**
-         * Lets the child inherit no variables: it gets only those that are set here, before or after this call.
+         * Makes the child inherit no variables: it gets only those that are set here, before or after this call.
          *
          * @return this
          */
@@ -304,9 +312,9 @@ public final class ChildProcess implements Source, AutoCloseable {
         }
 
         /**
-         * Where the child begins; where this process is, if not set. A relative path of the program is looked for from there.
+         * Sets the directory in which the child starts. A relative path of the program is resolved against it.
          *
-         * @param directory a directory
+         * @param directory the directory of this process by default
          * @return this
          */
         public Builder directory(Path directory) {
@@ -317,10 +325,12 @@ public final class ChildProcess implements Source, AutoCloseable {
         /**
          * Starts the child. Returns when it runs its program.
          *
-         * @return the child, the caller's to close
-         * @throws IOException if the program cannot be run, e.g. because there is no such file, or too many files are open
+         * @return the child, which the caller must close
+         * @throws IOException if the program cannot be run, for example because there is no such file, or too many
+         *     files are open
          * @throws IllegalArgumentException if an argument or variable contains a zero character
-         * @throws UnsupportedOperationException if this system cannot tell of a child's end; the message says why, and what can be done
+         * @throws UnsupportedOperationException if this system cannot report a child's end; the message says why, and
+         *     what can be done
          */
         public ChildProcess start() throws IOException {
             Path begins = directory;

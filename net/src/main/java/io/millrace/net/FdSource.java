@@ -16,7 +16,8 @@ import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 
 /**
- * Any file descriptor as a source: standard input, a terminal, a pipe, a socket of another library, an eventfd, a pidfd.
+ * A source for any file descriptor: standard input, a terminal, a pipe, a socket of another library, an eventfd, a
+ * pidfd.
  *
  * {@snippet :
  * FdSource stdin = FdSource.stdin();
@@ -25,29 +26,30 @@ import java.nio.ByteBuffer;
  * int read = stdin.tryRead(buffer); // bytes, EOF or WOULD_BLOCK
  * }
  *
- * <p><b>Borrowed or owned.</b> {@link #adopt} leaves the number to its owner: it is never closed here. The source holds a descriptor
- * of its own for the same file instead, so that its owner may close theirs at any time, and nothing is ever done to a number that has
- * become somebody else's; the price is that the file stays open until this source is closed as well. {@link #owned} takes
- * the number over.
+ * <p><b>Borrowed or owned.</b> {@link #adopt} leaves the number to its owner and never closes it. The source holds its
+ * own descriptor for the same file, so the owner may close theirs at any time, and a number that was reused for
+ * something else is never touched. The price is that the file stays open until this source is closed as well. {@link
+ * #owned} takes over the number.
  *
- * <p><b>Flags are never changed.</b> Whether calls wait (O_NONBLOCK) is a property of the open file, which is shared with the shell, the parent and
- * every program on the same terminal. No call here waits all the same: sockets are asked not to by each call; pipes and terminals
- * are opened once more, through {@code /proc/self/fd}, with flags of their own; and what cannot be opened again is asked by poll(2)
- * before each read or write. That last way has two limits: another reader that takes the bytes between the question and the read has
- * this one wait; and a write to such a pipe moves at most 4,096 bytes, to such a terminal one.
+ * <p><b>Flags are never changed.</b> Whether calls block (O_NONBLOCK) is a property of the open file, which is shared
+ * with the shell, the parent and every program on the same terminal. No call here blocks nevertheless: each call on a
+ * socket says that it must not; pipes and terminals are opened again through {@code /proc/self/fd}, with separate
+ * flags; and what cannot be opened again is checked with poll(2) before each read or write. That last way has two
+ * limits: if another reader takes the bytes between the check and the read, this one blocks; and a write to such a pipe
+ * moves at most 4,096 bytes, to such a terminal one.
  *
- * <p><b>Edges.</b> Read and write on to {@link #WOULD_BLOCK}: to a terminal, a queue of records or a guarded descriptor a call that
- * moved fewer bytes than it could says nothing about what is left. Whoever reads or writes by other means, with the number itself, tells
- * of it by {@link #wouldBlock}.
+ * <p><b>Edges.</b> Read and write until {@link #WOULD_BLOCK}: on a terminal, a queue of records or a guarded
+ * descriptor, a call that moved fewer bytes than it could says nothing about what is left. If you read or write by
+ * other means, with the number itself, report it with {@link #wouldBlock}.
  *
- * <p><b>Always ready.</b> A regular file, a directory and a block device are ready for ever, on every backend; so is on epoll
- * whatever it refuses to watch, such as {@code /dev/null}.
+ * <p><b>Always ready.</b> A regular file, a directory and a block device are always ready, on every backend; on epoll,
+ * so is everything that it refuses to watch, such as {@code /dev/null}.
  *
- * <p><b>Threads.</b> As {@link Io} says.
+ * <p><b>Threads.</b> See {@link Io}.
  *
  * <h2>Portability</h2>
- * Descriptors need a Unix and a native backend: a poll on {@code nio} refuses to register one that is not always ready. Elsewhere than on
- * Linux everything but a socket is asked by poll(2) before each call.
+ * Descriptors need a Unix system and a native backend: a poll on {@code nio} refuses to register one that is not always
+ * ready. On systems other than Linux, everything but a socket is checked with poll(2) before each call.
  */
 public final class FdSource implements Io {
     private static final int STDIN = 0;
@@ -67,12 +69,13 @@ public final class FdSource implements Io {
     }
 
     /**
-     * A source over somebody else's descriptor, which is never closed and whose flags are never changed.
+     * Creates a source for a descriptor that belongs to other code. It is never closed here, and its flags are never
+     * changed.
      *
      * @param fd an open descriptor of this process
-     * @return a source, the caller's to close; that leaves {@code fd} open
+     * @return a source, which the caller must close; this leaves {@code fd} open
      * @throws IllegalArgumentException if the number is negative or not open
-     * @throws IOException if the system refuses, e.g. because too many files are open
+     * @throws IOException if the system refuses, for example because too many files are open
      * @throws IllegalStateException if there are no descriptors here, or native access is denied
      */
     public static FdSource adopt(int fd) throws IOException {
@@ -81,10 +84,10 @@ public final class FdSource implements Io {
     }
 
     /**
-     * A source over a descriptor that is the source's from now on.
+     * Creates a source that takes over a descriptor.
      *
-     * @param fd an open descriptor of this process; if this call throws it remains the caller's
-     * @return a source, the caller's to close; that closes {@code fd}
+     * @param fd an open descriptor of this process; if this call throws, it still belongs to the caller
+     * @return a source, which the caller must close; this closes {@code fd}
      * @throws IllegalArgumentException if the number is negative or not open
      * @throws IOException if the system refuses
      * @throws IllegalStateException if there are no descriptors here, or native access is denied
@@ -95,9 +98,10 @@ public final class FdSource implements Io {
     }
 
     /**
-     * The standard input of this process, adopted. What {@code System.in} has read ahead is not seen here: use one of the two.
+     * Creates a source for the standard input of this process. It does not see what {@code System.in} has already
+     * buffered, so use only one of the two.
      *
-     * @return a source, the caller's to close; that leaves the standard input open
+     * @return a source, which the caller must close; this leaves the standard input open
      * @throws IllegalArgumentException if this process has none
      * @throws IOException if the system refuses
      * @throws IllegalStateException if there are no descriptors here, or native access is denied
@@ -119,20 +123,22 @@ public final class FdSource implements Io {
     }
 
     /**
-     * The number that was adopted or given.
+     * Returns the number that was passed to the factory method.
      *
-     * @return as it was passed in
+     * @return the number of the descriptor
      */
     public int fd() {
         return fd;
     }
 
     /**
-     * Reads what is there, up to the buffer's room, in one call of the system. An eventfd wants room for 8 bytes, an inotify queue
-     * for a record; what cannot be read at all, such as a pidfd, is an {@link IOException}.
+     * Reads what has arrived, as much as fits into the buffer, in one system call. An eventfd needs room for 8 bytes,
+     * an inotify queue for a record; a descriptor that cannot be read at all, such as a pidfd, causes an {@link
+     * IOException}.
      *
      * @param into where the bytes go, from its position on
-     * @return how many bytes, {@link #EOF}, or {@link #WOULD_BLOCK}; 0 only for a buffer without room, or an empty datagram
+     * @return how many bytes, {@link #EOF}, or {@link #WOULD_BLOCK}; 0 only for a buffer without room, or an empty
+     *     datagram
      * @throws java.nio.channels.ClosedChannelException if the source is closed
      * @throws IOException if the system refuses
      * @throws IllegalArgumentException if the buffer is read-only
@@ -149,15 +155,16 @@ public final class FdSource implements Io {
     }
 
     /**
-     * Reads what is there into several buffers, one after the other.
+     * Reads what has arrived into several buffers, in order.
      *
      * @param into where the bytes go, from each one's position on
      * @param offset the index of the first buffer
      * @param length how many buffers
-     * @return how many bytes; {@link #EOF}; or {@link #WOULD_BLOCK}; 0 only for buffers without room, or an empty datagram
+     * @return how many bytes; {@link #EOF}; or {@link #WOULD_BLOCK}; 0 only for buffers without room, or an empty
+     *     datagram
      * @throws java.nio.channels.ClosedChannelException if the source is closed
      * @throws IOException if the system refuses
-     * @throws IllegalArgumentException if one of them is read-only
+     * @throws IllegalArgumentException if a buffer is read-only
      * @throws IndexOutOfBoundsException if the range is not within the array
      */
     public int tryRead(ByteBuffer[] into, int offset, int length) throws IOException {
@@ -172,7 +179,7 @@ public final class FdSource implements Io {
     }
 
     /**
-     * Reads what is there, up to the segment's size.
+     * Reads what has arrived, as much as fits into the segment.
      *
      * @param into where the bytes go, from its beginning on
      * @return how many bytes; {@link #EOF}; or {@link #WOULD_BLOCK}; 0 only for an empty segment, or an empty datagram
@@ -195,12 +202,12 @@ public final class FdSource implements Io {
 
     private int settleRead(int read) {
         if (read == WOULD_BLOCK) {
-            tellsOfWouldBlock();
+            startReportingWouldBlock();
         }
         return read == EOF && kind == Fds.Kind.DATAGRAM ? 0 : read;
     }
 
-    /** How a terminal's master learns that nobody has the slave open. */
+    /** A terminal's master learns in this way that its slave is not open any more. */
     private int endOf(ErrnoException e) throws ErrnoException {
         if (kind == Fds.Kind.TERMINAL_MASTER && e.is(Errno.EIO)) {
             return EOF;
@@ -209,12 +216,12 @@ public final class FdSource implements Io {
     }
 
     /**
-     * Writes what there is room for, in one call of the system.
+     * Writes as much as there is room for, in one system call.
      *
      * @param from the bytes, from its position on
      * @return how many bytes, or {@link #WOULD_BLOCK}; 0 only for an empty buffer
      * @throws java.nio.channels.ClosedChannelException if the source is closed
-     * @throws IOException if the system refuses, e.g. because the other end is closed
+     * @throws IOException if the system refuses, for example because the other end is closed
      */
     public int tryWrite(ByteBuffer from) throws IOException {
         try {
@@ -225,14 +232,14 @@ public final class FdSource implements Io {
     }
 
     /**
-     * Writes what there is room for, of several buffers, one after the other.
+     * Writes as much as there is room for from several buffers, in order.
      *
      * @param from the bytes, from each one's position on
      * @param offset the index of the first buffer
      * @param length how many buffers
      * @return how many bytes, or {@link #WOULD_BLOCK}; 0 only for empty buffers
      * @throws java.nio.channels.ClosedChannelException if the source is closed
-     * @throws IOException if the system refuses, e.g. because the other end is closed
+     * @throws IOException if the system refuses, for example because the other end is closed
      * @throws IndexOutOfBoundsException if the range is not within the array
      */
     public int tryWrite(ByteBuffer[] from, int offset, int length) throws IOException {
@@ -245,12 +252,12 @@ public final class FdSource implements Io {
     }
 
     /**
-     * Writes what there is room for.
+     * Writes as much as there is room for.
      *
      * @param from the bytes, from its beginning on
      * @return how many bytes, or {@link #WOULD_BLOCK}; 0 only for an empty segment
      * @throws java.nio.channels.ClosedChannelException if the source is closed
-     * @throws IOException if the system refuses, e.g. because the other end is closed
+     * @throws IOException if the system refuses, for example because the other end is closed
      * @throws IllegalStateException if the segment's arena is closed
      * @throws WrongThreadException if the segment is confined to another thread
      */
@@ -264,16 +271,17 @@ public final class FdSource implements Io {
 
     private int settleWritten(int written) {
         if (written == WOULD_BLOCK) {
-            tellsOfWouldBlock();
+            startReportingWouldBlock();
         }
         return written;
     }
 
     /**
-     * Tells that a read or a write by other means found nothing to do. Where the kernel has no edges (poll(2)), a source that has never
-     * met would-block is served as {@link io.millrace.poll.Trigger#LEVEL}, because nobody could tell when to report it again; from the
-     * first time on, by this call or by {@link #tryRead} and {@link #tryWrite}, it gets true edges and needs to be told each time. Elsewhere
-     * it does nothing.
+     * Reports that a read or write by other means would have blocked. If the kernel has no edges (poll(2)), a source
+     * that has never met would-block is treated as {@link io.millrace.poll.Trigger#LEVEL}, because the library could
+     * not know when to report it again. After the first would-block, whether reported by this call or met by {@link
+     * #tryRead} or {@link #tryWrite}, it gets true edges, and each would-block has to be reported. On other backends
+     * this does nothing.
      *
      * @param drained the directions that would block
      */
@@ -281,12 +289,12 @@ public final class FdSource implements Io {
         int bits = (drained.contains(Interest.READABLE) ? Bits.READABLE : 0)
                 | (drained.contains(Interest.WRITABLE) ? Bits.WRITABLE : 0);
         if (bits != 0) {
-            tellsOfWouldBlock();
-            calls.handle().drained(bits);
+            startReportingWouldBlock();
+            calls.handle().markDrained(bits);
         }
     }
 
-    private void tellsOfWouldBlock() {
+    private void startReportingWouldBlock() {
         if (!descriptor.reportsWouldBlock()) {
             descriptor.startReportingWouldBlock();
         }
@@ -294,7 +302,7 @@ public final class FdSource implements Io {
 
     @Override
     public void close() {
-        leak.closed();
+        leak.forget();
         calls.handle().close();
     }
 

@@ -5,28 +5,32 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A change that a {@link FileWatch} saw.
+ * A change that a {@link FileWatch} reports.
  *
  * @param kind what happened
- * @param path what it happened to: the watched path, or an entry of a watched directory; null only for {@link Kind#OVERFLOW}
- * @param from for {@link Kind#MOVED} where it was before, else null
+ * @param path what it happened to: the watched path, or an entry of a watched directory; null only for {@link
+ *     Kind#OVERFLOW}
+ * @param from for {@link Kind#MOVED} the previous path, else null
  */
 public record FileEvent(
         Kind kind, @Nullable Path path, @Nullable Path from) {
-    /** What can happen. */
+    /** The kinds of changes. */
     public enum Kind {
-        /** It is there now: made, or moved here from a place that is not watched. */
+        /** It exists now: it was created, or moved here from a place that is not watched. */
         CREATED(FileChange.Kind.CREATED),
-        /** Its content, or its attributes, changed. Several changes may be one event. */
+        /** Its content or its attributes changed. Several changes may be one event. */
         MODIFIED(FileChange.Kind.MODIFIED),
-        /** It is no longer there: deleted, or moved to a place that is not watched. Of a watched directory itself: its last event. */
+        /**
+         * It no longer exists: it was deleted, or moved to a place that is not watched. For a watched directory itself,
+         * this is the last event.
+         */
         DELETED(FileChange.Kind.DELETED),
-        /** It was moved from one watched place to another. Linux only; elsewhere that is DELETED and CREATED. */
+        /** It was moved from one watched place to another. Linux only; elsewhere this is DELETED and CREATED. */
         MOVED(FileChange.Kind.MOVED),
-        /** More happened than could be kept, and some of it is lost: look at the files themselves. Reported always. */
+        /** More happened than could be kept, and some of it is lost: look at the files themselves. Always reported. */
         OVERFLOW(FileChange.Kind.OVERFLOW);
 
-        /** As a family knows it. */
+        /** The corresponding value in {@code net.family}. */
         final FileChange.Kind change;
 
         Kind(FileChange.Kind change) {

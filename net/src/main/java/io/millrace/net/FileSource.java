@@ -12,8 +12,8 @@ import java.nio.file.OpenOption;
 import java.nio.file.Path;
 
 /**
- * A regular file as a source: always ready, so that a program can serve files and sockets in one loop, a piece of each per turn. {@link Io} says how
- * its calls behave; none of them returns {@link #WOULD_BLOCK}.
+ * A regular file as a source. It is always ready, so that a program can serve files and sockets in one loop, a piece of
+ * each per turn. {@link Io} describes how its calls behave; none of them returns {@link #WOULD_BLOCK}.
  *
  * {@snippet :
  * FileSource file = FileSource.open(Path.of("data"), StandardOpenOption.READ);
@@ -22,19 +22,21 @@ import java.nio.file.Path;
  * if (file.tryRead(buffer) == Io.EOF) { file.close(); }
  * }
  *
- * <p><b>Readiness.</b> Readable and writable for ever, also at the end of the file, which may grow. {@link
- * io.millrace.poll.Trigger#LEVEL} reports it in every poll, so a registered file keeps the loop from sleeping: register it while
- * there is something to do with it. {@link io.millrace.poll.Trigger#EDGE} reports it once, because it never becomes ready anew.
- * Nobody starves beside it: files, sockets and timers share the events of a poll.
+ * <p><b>Readiness.</b> Always readable and writable, even at the end of the file, which may grow. {@link
+ * io.millrace.poll.Trigger#LEVEL} reports it in every poll, so a registered file keeps the loop from sleeping: register
+ * it only while there is something to do with it. {@link io.millrace.poll.Trigger#EDGE} reports it once, because it
+ * never becomes ready again. It does not starve others: files, sockets and timers share the events of a poll.
  *
- * <p><b>It may take time.</b> The kernel knows no readiness for files: what is not in memory is fetched from the device while the call lasts.
+ * <p><b>It may take time.</b> The kernel has no readiness for files: if the content is not in memory, the call waits
+ * while it is read from the device.
  *
- * <p><b>Threads.</b> Any thread may call; calls without a position share one, and need an order of your own. Close comes from any thread at any
- * time.
+ * <p><b>Threads.</b> Any thread may call any method. Calls without a position share one position, so threads that use
+ * them have to agree on an order. Any thread may close the file at any time.
  *
  * <h2>Portability</h2>
- * Registers with every backend. On Linux a descriptor; elsewhere, and from {@link Net#nio()}, a {@code java.nio} file channel, which a poll
- * once registered with keeps for life, and which is closed if a thread is interrupted in a call.
+ * Can be registered with every backend. On Linux it is a descriptor; elsewhere, and from {@link Net#nio()}, a {@code
+ * java.nio} file channel, which belongs for life to the first poll that it is registered with, and which is closed if a
+ * thread is interrupted during a call.
  */
 public final class FileSource implements Io {
     private final FileCalls calls;
@@ -48,17 +50,17 @@ public final class FileSource implements Io {
     }
 
     /**
-     * Opens a file, with the default family: {@link Net#file} of {@link Net#standard()}.
+     * Opens a file, using the default family: {@link Net#file} of {@link Net#standard()}.
      *
      * @param path a path of the default file system
-     * @param options as for {@link java.nio.channels.FileChannel#open}; none reads
-     * @return a source, the caller's to close
-     * @throws java.nio.file.NoSuchFileException if there is no such file and it was not to be created
-     * @throws java.nio.file.FileAlreadyExistsException if it was to be created anew and is there
-     * @throws java.nio.file.AccessDeniedException if it may not be opened so
-     * @throws IOException if the system refuses otherwise, or it is no regular file
+     * @param options as for {@link java.nio.channels.FileChannel#open}; without any, opens for reading
+     * @return a source, which the caller must close
+     * @throws java.nio.file.NoSuchFileException if the file does not exist and was not to be created
+     * @throws java.nio.file.FileAlreadyExistsException if the file exists and was to be created
+     * @throws java.nio.file.AccessDeniedException if the access is not permitted
+     * @throws IOException if the system refuses for another reason, or it is not a regular file
      * @throws IllegalArgumentException if the options contradict each other
-     * @throws UnsupportedOperationException if an option is not known
+     * @throws UnsupportedOperationException if an option is not supported
      */
     public static FileSource open(Path path, OpenOption... options) throws IOException {
         return Net.standard().file(path, options);
@@ -70,21 +72,21 @@ public final class FileSource implements Io {
     }
 
     /**
-     * Where it was opened.
+     * Returns the path under which the file was opened.
      *
-     * @return as given
+     * @return the path given to {@link #open}
      */
     public Path path() {
         return path;
     }
 
     /**
-     * Reads where the last call without a position ended.
+     * Reads from where the last call without a position ended.
      *
      * @param into where the bytes go, from its position on
      * @return how many bytes, or {@link #EOF}; 0 only for a buffer without room
      * @throws java.nio.channels.ClosedChannelException if the file is closed
-     * @throws IOException if the system refuses, e.g. because it was not opened for reading
+     * @throws IOException if the system refuses, for example because it was not opened for reading
      * @throws IllegalArgumentException if the buffer is read-only
      */
     public int tryRead(ByteBuffer into) throws IOException {
@@ -97,13 +99,13 @@ public final class FileSource implements Io {
     }
 
     /**
-     * Reads at a position, and leaves where the calls without one are.
+     * Reads at a position. This does not affect calls without one.
      *
      * @param into where the bytes go, from its position on
-     * @param position in the file, not negative
+     * @param position the position in the file, not negative
      * @return how many bytes, or {@link #EOF}; 0 only for a buffer without room
      * @throws java.nio.channels.ClosedChannelException if the file is closed
-     * @throws IOException if the system refuses, e.g. because it was not opened for reading
+     * @throws IOException if the system refuses, for example because it was not opened for reading
      * @throws IllegalArgumentException if the buffer is read-only, or the position negative
      */
     public int tryRead(ByteBuffer into, long position) throws IOException {
@@ -117,12 +119,13 @@ public final class FileSource implements Io {
     }
 
     /**
-     * Writes where the last call without a position ended; at the end, if the file was opened to append.
+     * Writes where the last call without a position ended; at the end, if the file was opened for appending.
      *
      * @param from the bytes, from its position on
      * @return how many bytes; 0 only for an empty buffer
      * @throws java.nio.channels.ClosedChannelException if the file is closed
-     * @throws IOException if the system refuses, e.g. because no space is left, or it was not opened for writing
+     * @throws IOException if the system refuses, for example because there is no space left, or it was not opened for
+     *     writing
      */
     public int tryWrite(ByteBuffer from) throws IOException {
         try {
@@ -133,14 +136,15 @@ public final class FileSource implements Io {
     }
 
     /**
-     * Writes at a position, and leaves where the calls without one are. On Linux a file that was opened to append is appended to, whatever
-     * the position.
+     * Writes at a position. This does not affect calls without one. On Linux, a file that was opened for appending is
+     * appended to regardless of the position.
      *
      * @param from the bytes, from its position on
-     * @param position in the file, not negative; past the end, what lies between is zeros
+     * @param position the position in the file, not negative; a gap beyond the end is filled with zeros
      * @return how many bytes; 0 only for an empty buffer
      * @throws java.nio.channels.ClosedChannelException if the file is closed
-     * @throws IOException if the system refuses, e.g. because no space is left, or it was not opened for writing
+     * @throws IOException if the system refuses, for example because there is no space left, or it was not opened for
+     *     writing
      * @throws IllegalArgumentException if the position is negative
      */
     public int tryWrite(ByteBuffer from, long position) throws IOException {
@@ -153,12 +157,12 @@ public final class FileSource implements Io {
     }
 
     /**
-     * Reads where the last call without a position ended, up to the segment's size.
+     * Reads from where the last call without a position ended, as much as fits into the segment.
      *
      * @param into where the bytes go, from its beginning on
      * @return how many bytes, or {@link #EOF}; 0 only for an empty segment
      * @throws java.nio.channels.ClosedChannelException if the file is closed
-     * @throws IOException if the system refuses, e.g. because it was not opened for reading
+     * @throws IOException if the system refuses, for example because it was not opened for reading
      * @throws IllegalArgumentException if the segment is read-only
      * @throws IllegalStateException if the segment's arena is closed
      * @throws WrongThreadException if the segment is confined to another thread
@@ -173,13 +177,13 @@ public final class FileSource implements Io {
     }
 
     /**
-     * Reads at a position, up to the segment's size, and leaves where the calls without one are.
+     * Reads at a position, as much as fits into the segment. This does not affect calls without a position.
      *
      * @param into where the bytes go, from its beginning on
-     * @param position in the file, not negative
+     * @param position the position in the file, not negative
      * @return how many bytes, or {@link #EOF}; 0 only for an empty segment
      * @throws java.nio.channels.ClosedChannelException if the file is closed
-     * @throws IOException if the system refuses, e.g. because it was not opened for reading
+     * @throws IOException if the system refuses, for example because it was not opened for reading
      * @throws IllegalArgumentException if the segment is read-only, or the position negative
      * @throws IllegalStateException if the segment's arena is closed
      * @throws WrongThreadException if the segment is confined to another thread
@@ -195,12 +199,13 @@ public final class FileSource implements Io {
     }
 
     /**
-     * Writes where the last call without a position ended; at the end, if the file was opened to append.
+     * Writes where the last call without a position ended; at the end, if the file was opened for appending.
      *
      * @param from the bytes, from its beginning on
      * @return how many bytes; 0 only for an empty segment
      * @throws java.nio.channels.ClosedChannelException if the file is closed
-     * @throws IOException if the system refuses, e.g. because no space is left, or it was not opened for writing
+     * @throws IOException if the system refuses, for example because there is no space left, or it was not opened for
+     *     writing
      * @throws IllegalStateException if the segment's arena is closed
      * @throws WrongThreadException if the segment is confined to another thread
      */
@@ -213,13 +218,14 @@ public final class FileSource implements Io {
     }
 
     /**
-     * Writes at a position, as {@link #tryWrite(ByteBuffer, long)} does.
+     * Writes at a position: see {@link #tryWrite(ByteBuffer, long)}.
      *
      * @param from the bytes, from its beginning on
-     * @param position in the file, not negative; past the end, what lies between is zeros
+     * @param position the position in the file, not negative; a gap beyond the end is filled with zeros
      * @return how many bytes; 0 only for an empty segment
      * @throws java.nio.channels.ClosedChannelException if the file is closed
-     * @throws IOException if the system refuses, e.g. because no space is left, or it was not opened for writing
+     * @throws IOException if the system refuses, for example because there is no space left, or it was not opened for
+     *     writing
      * @throws IllegalArgumentException if the position is negative
      * @throws IllegalStateException if the segment's arena is closed
      * @throws WrongThreadException if the segment is confined to another thread
@@ -234,9 +240,9 @@ public final class FileSource implements Io {
     }
 
     /**
-     * How large the file is now.
+     * Returns the current size of the file.
      *
-     * @return in bytes
+     * @return the size in bytes
      * @throws java.nio.channels.ClosedChannelException if the file is closed
      * @throws IOException if the system refuses
      */
@@ -249,9 +255,9 @@ public final class FileSource implements Io {
     }
 
     /**
-     * Waits until what was written is on the device. It does wait: not for a loop that has others to serve.
+     * Waits until everything written is on the device. Because it blocks, do not call it on an event loop.
      *
-     * @param metadata whether also times and the like, which are not needed to find the bytes again
+     * @param metadata whether to include metadata, such as times, that is not needed to read the bytes again
      * @throws java.nio.channels.ClosedChannelException if the file is closed
      * @throws IOException if the device failed
      */
@@ -265,7 +271,7 @@ public final class FileSource implements Io {
 
     @Override
     public void close() {
-        leak.closed();
+        leak.forget();
         calls.close();
     }
 

@@ -16,7 +16,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes of files and directories. Readable while there is one to be taken.
+ * Reports changes of files and directories. Readable while there is a change to take.
  *
  * {@snippet :
  * FileWatch watch = FileWatch.open();
@@ -26,21 +26,25 @@ import org.jspecify.annotations.Nullable;
  * for (FileEvent event = watch.poll(); event != null; event = watch.poll()) { reload(event); }
  * }
  *
- * <p><b>What is watched.</b> Of a directory, its entries, but not theirs: it is not recursive. A file is watched by its name: that it is made,
- * replaced by a rename, or deleted is seen, and it need not be there yet, but its directory must be. A directory that is deleted or moved
- * away ends its watch with a last DELETED of the watched path; one that is made anew must be watched anew.
+ * <p><b>What is watched.</b> For a directory, its entries, but not theirs: it is not recursive. A file is watched by
+ * its name: it is reported when it is created, replaced by a rename, or deleted. It need not exist yet, but its
+ * directory must. A directory that is deleted or moved away ends its watch with a last DELETED of the watched path; if
+ * it is created again, it has to be watched again.
  *
  * <p><b>Hints, not a journal.</b> Several changes may be one event, and the file may have changed again when the event is read. When more
  * happens than the system keeps, {@link Kind#OVERFLOW} says so.
  *
- * <p><b>Edges.</b> After an {@link io.millrace.poll.Trigger#EDGE} event {@link #poll} until null: one edge may stand for several changes.
+ * <p><b>Edges.</b> After an {@link io.millrace.poll.Trigger#EDGE} event, call {@link #poll} until it returns null: one
+ * edge may stand for several changes.
  *
- * <p><b>Threads.</b> Any thread may call. A call that reads or changes the list of paths may wait for another one, never for a change.
+ * <p><b>Threads.</b> Any thread may call any method. A call that reads, or that changes the list of paths, may wait for
+ * another such call, but never for a change.
  *
  * <h2>Portability</h2>
- * inotify on Linux, without a thread. Elsewhere, and from {@link Net#nio()}, the JDK's watch service with a daemon thread of ours that waits
- * for it; a rename within the watched paths is then DELETED and CREATED, also to whoever asked for MOVED only, who is told of every other DELETED and CREATED as well, and where the system has no such service it may
- * take seconds. Network file systems report what this machine does and not what others do.
+ * inotify on Linux, without a thread. Elsewhere, and from {@link Net#nio()}, the JDK's watch service with a daemon
+ * thread of ours that waits for it. There, a rename within the watched paths is reported as DELETED and CREATED; a
+ * watch for MOVED alone also gets these, and every other DELETED and CREATED as well. If the system has no such
+ * service, a report may take seconds. Network file systems report what this machine does, not what others do.
  */
 public final class FileWatch implements Source, AutoCloseable {
     private static final Set<FileChange.Kind> ALL = Collections.unmodifiableSet(EnumSet.allOf(FileChange.Kind.class));
@@ -54,10 +58,10 @@ public final class FileWatch implements Source, AutoCloseable {
     }
 
     /**
-     * A watch of the default family that watches nothing yet: {@link Net#fileWatch} of {@link Net#standard()}.
+     * Opens a watch of the default family that watches nothing yet: {@link Net#fileWatch} of {@link Net#standard()}.
      *
-     * @return a watch, the caller's to close
-     * @throws IOException if the system refuses, e.g. because too many files are open or too many watches are
+     * @return a watch, which the caller must close
+     * @throws IOException if the system refuses, for example because too many files or watches are open
      */
     public static FileWatch open() throws IOException {
         return Net.standard().fileWatch();
@@ -69,13 +73,14 @@ public final class FileWatch implements Source, AutoCloseable {
     }
 
     /**
-     * Watches a path from now on. If it is watched already, the kinds are replaced.
+     * Watches a path. If it is already watched, the kinds are replaced.
      *
-     * @param path of the default file system: a directory, or a file in a directory that is there; events carry it, or it with an entry
+     * @param path a path of the default file system: a directory, or a file in an existing directory; events contain
+     *     it, or it with an entry
      * @param kinds what to report; none means all
-     * @throws java.nio.file.NoSuchFileException if neither the path nor its directory is there
+     * @throws java.nio.file.NoSuchFileException if neither the path nor its directory exists
      * @throws java.nio.channels.ClosedChannelException if this watch is closed
-     * @throws IOException if the system refuses, e.g. because too much is watched
+     * @throws IOException if the system refuses, for example because too much is being watched
      */
     public void watch(Path path, Kind... kinds) throws IOException {
         Set<FileChange.Kind> wanted = EnumSet.noneOf(FileChange.Kind.class);
@@ -90,10 +95,10 @@ public final class FileWatch implements Source, AutoCloseable {
     }
 
     /**
-     * Watches a path no longer. What happened before and was not taken yet may still come.
+     * Stops watching a path. Earlier changes that were not taken yet may still be reported.
      *
      * @param path as it was given to {@link #watch}
-     * @return false if it was not watched, or is no longer because its directory is gone
+     * @return false if it was not watched, or no longer is because its directory is gone
      */
     public boolean unwatch(Path path) {
         try {
@@ -119,10 +124,10 @@ public final class FileWatch implements Source, AutoCloseable {
         }
     }
 
-    /** Watches no more, and is deregistered. Idempotent, from any thread. */
+    /** Stops watching and deregisters. Idempotent; any thread may call it. */
     @Override
     public void close() {
-        leak.closed();
+        leak.forget();
         calls.close();
     }
 

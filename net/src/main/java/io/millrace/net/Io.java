@@ -41,8 +41,8 @@ public sealed interface Io extends Source, AutoCloseable
     int WOULD_BLOCK = ByteCalls.WOULD_BLOCK;
 
     /**
-     * Closes it: deregistered first, if it is registered, and never reported again. From any thread, also while another one
-     * is in a call: that call ends first. Idempotent.
+     * Closes the source; if it is registered, it is deregistered first and never reported again. Any thread may call
+     * this, even while another one is in a call; that call completes first. Idempotent.
      */
     @Override
     void close();

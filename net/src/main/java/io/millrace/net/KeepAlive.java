@@ -7,12 +7,12 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * When the system asks a silent TCP peer whether it is still there. It is taken for gone after {@code idle + count × interval}
- * without an answer.
+ * When the system checks whether a silent TCP peer is still there. The peer is considered gone after {@code idle +
+ * count × interval} without an answer.
  *
- * @param idle how long a connection is silent before the first question; rounded up to seconds, up to 32,767
- * @param interval how long to wait for an answer before the next one; rounded up to seconds, up to 32,767
- * @param count how many questions, from 1 to 127
+ * @param idle how long a connection is silent before the first probe; rounded up to seconds, up to 32,767
+ * @param interval how long to wait for an answer before the next probe; rounded up to seconds, up to 32,767
+ * @param count how many probes, from 1 to 127
  */
 public record KeepAlive(Duration idle, Duration interval, int count) {
     private static final int MAX_SECONDS = 32_767;
@@ -23,7 +23,7 @@ public record KeepAlive(Duration idle, Duration interval, int count) {
     /**
      * Rounds the times up to seconds.
      *
-     * @throws IllegalArgumentException if a value is out of the range that every system knows
+     * @throws IllegalArgumentException if a value is outside the range that every system supports
      */
     public KeepAlive {
         idle = Duration.ofSeconds(Durations.wholeSeconds(idle, "idle", 1, MAX_SECONDS));
@@ -34,9 +34,10 @@ public record KeepAlive(Duration idle, Duration interval, int count) {
     }
 
     /**
-     * The first question after a time of silence, and then as Linux does by default: every 75 seconds, 9 times.
+     * Returns times with the first probe after the given silence, and then as Linux does by default: every 75 seconds,
+     * 9 times.
      *
-     * @param idle how long a connection is silent before the first question
+     * @param idle how long a connection is silent before the first probe
      * @return the times
      * @throws IllegalArgumentException if it is not from 1 to 32,767 seconds
      */
@@ -44,7 +45,7 @@ public record KeepAlive(Duration idle, Duration interval, int count) {
         return new KeepAlive(idle, USUAL_INTERVAL, USUAL_COUNT);
     }
 
-    /** The times, and behind them the switch. */
+    /** Returns the settings: the times, followed by the switch. */
     Map<SocketSetting, Integer> settings() {
         Map<SocketSetting, Integer> settings = new LinkedHashMap<>();
         settings.put(SocketSetting.KEEP_IDLE, (int) idle.toSeconds());

@@ -3,8 +3,10 @@ package io.millrace.net;
 import io.millrace.net.family.AcceptCalls;
 import io.millrace.net.family.Failures;
 import io.millrace.net.family.SourceFactory;
+import io.millrace.net.family.StreamCalls;
 import io.millrace.net.family.UdpCalls;
 import io.millrace.net.fd.FdSourceFactory;
+import io.millrace.net.memory.MemoryStreams;
 import io.millrace.net.nio.NioSourceFactory;
 import io.millrace.poll.BackendReport;
 import io.millrace.poll.Poll;
@@ -50,8 +52,17 @@ public final class Net {
     private static final Net NIO = new Net(new NioSourceFactory());
     private static final Net NATIVE = new Net(new FdSourceFactory(NIO.factory));
 
-    /** The answer of {@link #standard}. Two threads that find it missing at once find the same. */
+    /** The result of {@link #standard}. If two threads compute it at once, both find the same. */
     private static volatile @Nullable Net standard;
+
+    static {
+        MemoryStreams.set(new MemoryStreams() {
+            @Override
+            protected TcpStream open(StreamCalls calls, InetSocketAddress remote) {
+                return new TcpStream(calls, remote, true);
+            }
+        });
+    }
 
     private final SourceFactory factory;
 
@@ -84,7 +95,7 @@ public final class Net {
      * @throws IllegalStateException if there are no descriptors on this platform, or native access is denied
      */
     public static Net natively() {
-        // What has no poll(2) has no descriptors that we could use. The answer is remembered by its provider.
+        // A system without poll(2) has no descriptors that we could use. The provider remembers the answer.
         for (SelectorProvider provider : Backends.all()) {
             if (provider.name().equals("poll")) {
                 SelectorProvider.Refusal refusal = provider.refusal();
@@ -123,10 +134,10 @@ public final class Net {
     /**
      * Listens on an address, with a backlog of {@value #DEFAULT_BACKLOG}.
      *
-     * @param address where to listen; port 0 takes a free one, see {@link TcpListener#localAddress()}
-     * @return a listener, the caller's to close
-     * @throws java.net.BindException if the address is in use, is not this machine's, or needs a privilege
-     * @throws IOException if the system refuses otherwise
+     * @param address where to listen; with port 0 the system chooses a free one, see {@link TcpListener#localAddress()}
+     * @return a listener, which the caller must close
+     * @throws java.net.BindException if the address is in use, does not belong to this machine, or needs a privilege
+     * @throws IOException if the system refuses for another reason
      * @throws IllegalArgumentException if the address is unresolved
      */
     public TcpListener listen(InetSocketAddress address) throws IOException {
@@ -136,11 +147,11 @@ public final class Net {
     /**
      * Listens on an address.
      *
-     * @param address where to listen; port 0 takes a free one, see {@link TcpListener#localAddress()}
-     * @param backlog how many connections may wait to be accepted; the system may take it for less
-     * @return a listener, the caller's to close
-     * @throws java.net.BindException if the address is in use, is not this machine's, or needs a privilege
-     * @throws IOException if the system refuses otherwise
+     * @param address where to listen; with port 0 the system chooses a free one, see {@link TcpListener#localAddress()}
+     * @param backlog how many connections may wait to be accepted; the system may reduce it
+     * @return a listener, which the caller must close
+     * @throws java.net.BindException if the address is in use, does not belong to this machine, or needs a privilege
+     * @throws IOException if the system refuses for another reason
      * @throws IllegalArgumentException if the address is unresolved, or the backlog is not positive
      */
     public TcpListener listen(InetSocketAddress address, int backlog) throws IOException {
@@ -150,18 +161,18 @@ public final class Net {
     /**
      * Listens on an address.
      *
-     * @param address where to listen; port 0 takes a free one, see {@link TcpListener#localAddress()}
-     * @param options what must be known before it is bound
-     * @return a listener, the caller's to close
-     * @throws java.net.BindException if the address is in use, is not this machine's, or needs a privilege
-     * @throws IOException if the system refuses otherwise
+     * @param address where to listen; with port 0 the system chooses a free one, see {@link TcpListener#localAddress()}
+     * @param options settings that must be known before it is bound
+     * @return a listener, which the caller must close
+     * @throws java.net.BindException if the address is in use, does not belong to this machine, or needs a privilege
+     * @throws IOException if the system refuses for another reason
      * @throws IllegalArgumentException if the address is unresolved
-     * @throws UnsupportedOperationException if NIO has no shared ports, or cannot set the times of keep-alive, on this system
+     * @throws UnsupportedOperationException if this family does not support shared ports or fast connections, or cannot
+     *     set the times of keep-alive, on this system
      */
     public TcpListener listen(InetSocketAddress address, ListenOptions options) throws IOException {
         requireResolved(address, "listen on ");
-        SourceFactory.Bound<AcceptCalls> bound = factory.listen(
-                address, options.backlog(), options.reusePort(), options.receiveBuffer(), options.accepted());
+        SourceFactory.Bound<AcceptCalls> bound = factory.listen(address, options.terms());
         return new TcpListener(bound.calls(), bound.local());
     }
 
@@ -176,35 +187,53 @@ public final class Net {
      * @throws IllegalArgumentException if the address is unresolved
      */
     public TcpStream connect(InetSocketAddress address) throws IOException {
+        return connect(address, ConnectOptions.standard());
+    }
+
+    /**
+     * Starts to connect, with options that are set before the first packet is sent. Otherwise like {@link
+     * #connect(InetSocketAddress)}.
+     *
+     * @param address the address to connect to
+     * @param options the initial settings of the stream
+     * @return a connecting stream, which the caller must close
+     * @throws java.net.ConnectException if it is known at once that the address cannot be reached
+     * @throws IOException if the system refuses for another reason
+     * @throws IllegalArgumentException if the address is unresolved
+     * @throws UnsupportedOperationException if NIO cannot set the times of keep-alive on this system
+     */
+    public TcpStream connect(InetSocketAddress address, ConnectOptions options) throws IOException {
         requireResolved(address, "connect to ");
-        SourceFactory.Begun begun = factory.connect(address);
+        SourceFactory.Begun begun = factory.connect(address, options.settings());
         return new TcpStream(begun.calls(), address, begun.connected());
     }
 
     /**
-     * Listens for processes of this machine, with a backlog of {@value #DEFAULT_BACKLOG}. {@link UnixListener} says what becomes of the
-     * file.
+     * Listens for processes of this machine, with a backlog of {@value #DEFAULT_BACKLOG}. {@link UnixListener} explains
+     * what happens to the file.
      *
-     * @param address where to listen; no file may be there
-     * @return a listener, the caller's to close
-     * @throws java.net.BindException if there is a file, the path is too long, or its directory is missing or not allowed
-     * @throws IOException if the system refuses otherwise
-     * @throws UnsupportedOperationException if this is an abstract name and the family is NIO's
+     * @param address where to listen; the file must not exist
+     * @return a listener, which the caller must close
+     * @throws java.net.BindException if the file exists, the path is too long, or its directory is missing or not
+     *     accessible
+     * @throws IOException if the system refuses for another reason
+     * @throws UnsupportedOperationException if this is an abstract name and the family is NIO
      */
     public UnixListener listen(UnixAddress address) throws IOException {
         return listen(address, DEFAULT_BACKLOG);
     }
 
     /**
-     * Listens for processes of this machine. {@link UnixListener} says what becomes of the file.
+     * Listens for processes of this machine. {@link UnixListener} explains what happens to the file.
      *
-     * @param address where to listen; no file may be there
-     * @param backlog how many connections may wait to be accepted; the system may take it for less
-     * @return a listener, the caller's to close
-     * @throws java.net.BindException if there is a file, the path is too long, or its directory is missing or not allowed
-     * @throws IOException if the system refuses otherwise
+     * @param address where to listen; the file must not exist
+     * @param backlog how many connections may wait to be accepted; the system may reduce it
+     * @return a listener, which the caller must close
+     * @throws java.net.BindException if the file exists, the path is too long, or its directory is missing or not
+     *     accessible
+     * @throws IOException if the system refuses for another reason
      * @throws IllegalArgumentException if the backlog is not positive
-     * @throws UnsupportedOperationException if this is an abstract name and the family is NIO's
+     * @throws UnsupportedOperationException if this is an abstract name and the family is NIO
      */
     public UnixListener listen(UnixAddress address, int backlog) throws IOException {
         if (backlog < 1) {
@@ -214,13 +243,14 @@ public final class Net {
     }
 
     /**
-     * Connects to a process of this machine, at once.
+     * Connects to a process of this machine, immediately.
      *
-     * @param address the listener's
-     * @return a connected stream, the caller's to close
-     * @throws java.net.ConnectException if nobody listens there, too many wait there already, or the path is not allowed
-     * @throws IOException if the system refuses otherwise
-     * @throws UnsupportedOperationException if this is an abstract name and the family is NIO's
+     * @param address the listener's address
+     * @return a connected stream, which the caller must close
+     * @throws java.net.ConnectException if nothing listens there, too many connections are waiting there, or the path
+     *     is not accessible
+     * @throws IOException if the system refuses for another reason
+     * @throws UnsupportedOperationException if this is an abstract name and the family is NIO
      */
     public UnixStream connect(UnixAddress address) throws IOException {
         return new UnixStream(factory.connect(address.name()), address);
@@ -229,10 +259,10 @@ public final class Net {
     /**
      * Binds a UDP socket.
      *
-     * @param address where to receive; port 0 takes a free one, see {@link UdpSocket#localAddress()}
-     * @return a socket, the caller's to close
-     * @throws java.net.BindException if the address is in use, is not this machine's, or needs a privilege
-     * @throws IOException if the system refuses otherwise
+     * @param address where to receive; with port 0 the system chooses a free one, see {@link UdpSocket#localAddress()}
+     * @return a socket, which the caller must close
+     * @throws java.net.BindException if the address is in use, does not belong to this machine, or needs a privilege
+     * @throws IOException if the system refuses for another reason
      * @throws IllegalArgumentException if the address is unresolved
      */
     public UdpSocket udp(InetSocketAddress address) throws IOException {
@@ -242,11 +272,11 @@ public final class Net {
     /**
      * Binds a UDP socket.
      *
-     * @param address where to receive; port 0 takes a free one, see {@link UdpSocket#localAddress()}
-     * @param options what must be known before it is bound
-     * @return a socket, the caller's to close
-     * @throws java.net.BindException if the address is in use, is not this machine's, or needs a privilege
-     * @throws IOException if the system refuses otherwise
+     * @param address where to receive; with port 0 the system chooses a free one, see {@link UdpSocket#localAddress()}
+     * @param options settings that must be known before it is bound
+     * @return a socket, which the caller must close
+     * @throws java.net.BindException if the address is in use, does not belong to this machine, or needs a privilege
+     * @throws IOException if the system refuses for another reason
      * @throws IllegalArgumentException if the address is unresolved
      * @throws UnsupportedOperationException if NIO has no shared ports on this system
      */
@@ -259,8 +289,8 @@ public final class Net {
     /**
      * Opens a pipe.
      *
-     * @return a pipe, the caller's to close
-     * @throws IOException if the system refuses, e.g. because too many files are open
+     * @return a pipe, which the caller must close
+     * @throws IOException if the system refuses, for example because too many files are open
      */
     public Pipe pipe() throws IOException {
         SourceFactory.PipeEnds ends = factory.pipe();
@@ -279,14 +309,15 @@ public final class Net {
      * Opens a regular file.
      *
      * @param path a path of the default file system
-     * @param options as for {@link java.nio.channels.FileChannel#open}, save {@link StandardOpenOption#DELETE_ON_CLOSE}; none reads
-     * @return a source, the caller's to close
-     * @throws java.nio.file.NoSuchFileException if there is no such file and it was not to be created
-     * @throws java.nio.file.FileAlreadyExistsException if it was to be created anew and is there
-     * @throws java.nio.file.AccessDeniedException if it may not be opened so
-     * @throws IOException if the system refuses otherwise, or it is no regular file
+     * @param options as for {@link java.nio.channels.FileChannel#open}, except {@link
+     *     StandardOpenOption#DELETE_ON_CLOSE}; without any, opens for reading
+     * @return a source, which the caller must close
+     * @throws java.nio.file.NoSuchFileException if the file does not exist and was not to be created
+     * @throws java.nio.file.FileAlreadyExistsException if the file exists and was to be created
+     * @throws java.nio.file.AccessDeniedException if the access is not permitted
+     * @throws IOException if the system refuses for another reason, or it is not a regular file
      * @throws IllegalArgumentException if the options contradict each other
-     * @throws UnsupportedOperationException if an option is not known
+     * @throws UnsupportedOperationException if an option is not supported
      */
     public FileSource file(Path path, OpenOption... options) throws IOException {
         Set<OpenOption> all = Set.copyOf(Arrays.asList(options));
@@ -302,19 +333,20 @@ public final class Net {
     }
 
     /**
-     * Opens a watch of files and directories that watches nothing yet.
+     * Opens a watch for files and directories that watches nothing yet.
      *
-     * @return a watch, the caller's to close
-     * @throws IOException if the system refuses, e.g. because too many files are open or too many watches are
+     * @return a watch, which the caller must close
+     * @throws IOException if the system refuses, for example because too many files or watches are open
      */
     public FileWatch fileWatch() throws IOException {
         return new FileWatch(factory.fileWatch());
     }
 
     /**
-     * Begins to describe a child process.
+     * Returns a builder for a child process.
      *
-     * @param command the program, a path or a name that is looked for in PATH, and its arguments; no shell looks at them
+     * @param command the program (a path, or a name that is searched for in PATH) and its arguments; no shell
+     *     interprets them
      * @return a builder with pipes for all three streams
      * @throws IllegalArgumentException if there is no program
      */

@@ -9,12 +9,14 @@ import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 
 /**
- * A pipe of the system, inside this process: what is written to {@link #sink()} is read from {@link #source()}. Each end is a source
- * of its own, may be registered with a poll of its own, and is closed on its own. {@link Io} says how their calls behave.
+ * A pipe within this process: what is written to {@link #sink()} is read from {@link #source()}. Each end is a separate
+ * source, which can be registered with a different poll and is closed separately. {@link Io} describes how their calls
+ * behave.
  *
  * <h2>Portability</h2>
- * A pipe on descriptors. With {@code java.nio} whatever that has: a pipe on Unix, two sockets on Windows. How much it holds
- * before a write would block is the system's, 64 KiB on Linux.
+ *
+ * With descriptors, a pipe of the system. With {@code java.nio}, what the JDK uses: a pipe on Unix, two sockets on
+ * Windows. How much it holds before a write would block depends on the system; on Linux, it is 64 KiB.
  */
 public final class Pipe implements AutoCloseable {
     private final Reader source;
@@ -28,32 +30,32 @@ public final class Pipe implements AutoCloseable {
     /**
      * Opens a pipe of the default family: {@link Net#pipe} of {@link Net#standard()}.
      *
-     * @return a pipe, the caller's to close
-     * @throws IOException if the system refuses, e.g. because too many files are open
+     * @return a pipe, which the caller must close
+     * @throws IOException if the system refuses, for example because too many files are open
      */
     public static Pipe open() throws IOException {
         return Net.standard().pipe();
     }
 
     /**
-     * Where bytes come out.
+     * Returns the end from which bytes are read.
      *
-     * @return the same end every time
+     * @return always the same one
      */
     public Reader source() {
         return source;
     }
 
     /**
-     * Where bytes go in.
+     * Returns the end to which bytes are written.
      *
-     * @return the same end every time
+     * @return always the same one
      */
     public Writer sink() {
         return sink;
     }
 
-    /** Closes both ends. Idempotent, from any thread. */
+    /** Closes both ends. Idempotent; any thread may call it. */
     @Override
     public void close() {
         sink.close();
@@ -65,7 +67,7 @@ public final class Pipe implements AutoCloseable {
         return "Pipe from " + sink + " to " + source;
     }
 
-    /** The end that bytes come out of. Readable while there are some, or the other end is closed. */
+    /** The end from which bytes are read. Readable while there are any, or when the other end is closed. */
     public static final class Reader implements Io {
         private final ByteCalls bytes;
         private final LeakTracker leak;
@@ -81,11 +83,11 @@ public final class Pipe implements AutoCloseable {
         }
 
         /**
-         * Reads what is there, up to the buffer's room.
+         * Reads what has arrived, as much as fits into the buffer.
          *
          * @param into where the bytes go, from its position on
-         * @return how many bytes; {@link #EOF} if the other end is closed and everything was read; or {@link #WOULD_BLOCK}; 0 only
-         *     for a buffer without room
+         * @return how many bytes; {@link #EOF} if the other end is closed and everything was read; or {@link
+         *     #WOULD_BLOCK}; 0 only for a buffer without room
          * @throws java.nio.channels.ClosedChannelException if this end is closed
          * @throws IOException if the system refuses
          * @throws IllegalArgumentException if the buffer is read-only
@@ -100,15 +102,16 @@ public final class Pipe implements AutoCloseable {
         }
 
         /**
-         * Reads what is there into several buffers, one after the other.
+         * Reads what has arrived into several buffers, in order.
          *
          * @param into where the bytes go, from each one's position on
          * @param offset the index of the first buffer
          * @param length how many buffers
-         * @return how many bytes; {@link #EOF} if the other end is closed and everything was read; or {@link #WOULD_BLOCK}; 0 only for buffers without room
+         * @return how many bytes; {@link #EOF} if the other end is closed and everything was read; or {@link
+         *     #WOULD_BLOCK}; 0 only for buffers without room
          * @throws java.nio.channels.ClosedChannelException if this end is closed
          * @throws IOException if the system refuses
-         * @throws IllegalArgumentException if one of them is read-only
+         * @throws IllegalArgumentException if a buffer is read-only
          * @throws IndexOutOfBoundsException if the range is not within the array
          */
         public int tryRead(ByteBuffer[] into, int offset, int length) throws IOException {
@@ -121,10 +124,11 @@ public final class Pipe implements AutoCloseable {
         }
 
         /**
-         * Reads what is there, up to the segment's size.
+         * Reads what has arrived, as much as fits into the segment.
          *
          * @param into where the bytes go, from its beginning on
-         * @return how many bytes; {@link #EOF} if the other end is closed and everything was read; or {@link #WOULD_BLOCK}; 0 only for an empty segment
+         * @return how many bytes; {@link #EOF} if the other end is closed and everything was read; or {@link
+         *     #WOULD_BLOCK}; 0 only for an empty segment
          * @throws java.nio.channels.ClosedChannelException if this end is closed
          * @throws IOException if the system refuses
          * @throws IllegalArgumentException if the segment is read-only
@@ -142,7 +146,7 @@ public final class Pipe implements AutoCloseable {
 
         @Override
         public void close() {
-            leak.closed();
+            leak.forget();
             bytes.close();
         }
 
@@ -152,7 +156,7 @@ public final class Pipe implements AutoCloseable {
         }
     }
 
-    /** The end that bytes go into. Writable while there is room, or the other end is closed. */
+    /** The end to which bytes are written. Writable while there is room, or when the other end is closed. */
     public static final class Writer implements Io {
         private final ByteCalls bytes;
         private final LeakTracker leak;
@@ -168,7 +172,7 @@ public final class Pipe implements AutoCloseable {
         }
 
         /**
-         * Writes what there is room for.
+         * Writes as much as there is room for.
          *
          * @param from the bytes, from its position on
          * @return how many bytes, or {@link #WOULD_BLOCK}; 0 only for an empty buffer
@@ -184,7 +188,7 @@ public final class Pipe implements AutoCloseable {
         }
 
         /**
-         * Writes what there is room for, of several buffers, one after the other.
+         * Writes as much as there is room for from several buffers, in order.
          *
          * @param from the bytes, from each one's position on
          * @param offset the index of the first buffer
@@ -204,7 +208,7 @@ public final class Pipe implements AutoCloseable {
         }
 
         /**
-         * Writes what there is room for.
+         * Writes as much as there is room for.
          *
          * @param from the bytes, from its beginning on
          * @return how many bytes, or {@link #WOULD_BLOCK}; 0 only for an empty segment
@@ -223,7 +227,7 @@ public final class Pipe implements AutoCloseable {
 
         @Override
         public void close() {
-            leak.closed();
+            leak.forget();
             bytes.close();
         }
 

@@ -13,9 +13,10 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns names into addresses without holding up a loop: each look-up waits on a virtual thread of its own.
+ * Resolves host names without blocking a loop: each look-up waits on a separate virtual thread.
  *
- * <p>The answer can be awaited in two ways: as a {@link Source} on a poll, readable when it is there, and as a future.
+ * <p>The answer can be awaited in two ways: as a {@link Source} on a poll, which is readable when the answer is there,
+ * and as a future.
  *
  * {@snippet :
  * Resolver.Lookup lookup = Resolver.system().lookUp("example.org");
@@ -24,24 +25,24 @@ import org.jspecify.annotations.Nullable;
  * for (InetAddress address : lookup.result()) { connect(address); }
  * }
  *
- * <p><b>Threads.</b> Any thread may call anything here; nothing waits.
+ * <p><b>Threads.</b> Any thread may call any method; none waits.
  *
  * <h2>Portability</h2>
- * The system's look-up, as {@link InetAddress#getAllByName} does it, with its caches and its order. It can't be interrupted: a look-up that is
- * closed goes on until the system answers, and its answer is dropped.
+ * The system's look-up, as in {@link InetAddress#getAllByName}, with its caches and its order. It cannot be
+ * interrupted: a look-up that is closed continues until the system answers, and its answer is dropped.
  */
 public final class Resolver {
     private static final Resolver SYSTEM = new Resolver(name -> List.of(InetAddress.getAllByName(name)));
 
-    /** How a name is looked up; it may wait. */
+    /** Looks up names. May block. */
     @FunctionalInterface
     public interface Directory {
         /**
-         * Looks a name up, on a virtual thread.
+         * Looks up a name, on a virtual thread.
          *
-         * @param name the host's name, or an address as text
+         * @param name a host name, or an address as text
          * @return its addresses, at least one
-         * @throws IOException if there is none, e.g. {@link UnknownHostException}
+         * @throws IOException if there is none, for example {@link UnknownHostException}
          */
         List<InetAddress> addressesOf(String name) throws IOException;
     }
@@ -53,18 +54,18 @@ public final class Resolver {
     }
 
     /**
-     * The system's resolver.
+     * Returns the system's resolver.
      *
-     * @return the same one every time
+     * @return always the same one
      */
     public static Resolver system() {
         return SYSTEM;
     }
 
     /**
-     * A resolver over a directory of your own: a fixed table, a cache, a test.
+     * Returns a resolver over a directory of yours: a fixed table, a cache, a test.
      *
-     * @param directory asked on a virtual thread for each look-up
+     * @param directory called on a virtual thread for each look-up
      * @return a resolver
      */
     public static Resolver over(Directory directory) {
@@ -72,10 +73,10 @@ public final class Resolver {
     }
 
     /**
-     * Begins to look a name up.
+     * Starts to look up a name.
      *
-     * @param name the host's name, or an address as text
-     * @return the look-up under way
+     * @param name a host name, or an address as text
+     * @return the look-up in progress
      */
     public Lookup lookUp(String name) {
         Lookup lookup = new Lookup(Objects.requireNonNull(name, "name"));
@@ -83,7 +84,7 @@ public final class Resolver {
         return lookup;
     }
 
-    /** A look-up under way; readable when it has ended, well or not. */
+    /** A look-up in progress; readable when it has succeeded or failed. */
     public static final class Lookup implements Source, AutoCloseable {
         private final String name;
         private final Registration registration = new Registration();
@@ -112,25 +113,25 @@ public final class Resolver {
         }
 
         /**
-         * The same answer as a future; cancelling it does not end the look-up.
+         * Returns the answer as a future. Cancelling it does not end the look-up.
          *
-         * @return completes with at least one address, or with what went wrong
+         * @return completes with at least one address, or with the failure
          */
         public CompletableFuture<List<InetAddress>> future() {
             return future.copy();
         }
 
         /**
-         * Whether it has ended.
+         * Returns whether it has ended.
          *
-         * @return true if {@link #result} has an answer or throws
+         * @return true if {@link #result} returns an answer or throws
          */
         public boolean isDone() {
             return future.isDone();
         }
 
         /**
-         * The answer.
+         * Returns the answer.
          *
          * @return at least one address
          * @throws IOException if the name could not be resolved
@@ -143,7 +144,7 @@ public final class Resolver {
                     throw new IllegalStateException(
                             "the look-up of " + name + " has not ended; wait until it is readable, or use future()");
                 case FAILED -> throw failure(future.exceptionNow());
-                case CANCELLED -> throw failure(null); // nobody has the future itself, so this does not happen
+                case CANCELLED -> throw failure(null); // impossible: the future itself is never given out
             };
         }
 
@@ -157,7 +158,7 @@ public final class Resolver {
             return new IOException("cannot resolve " + name + ": " + thrown, thrown);
         }
 
-        /** Is not told of the end any more. Idempotent. */
+        /** Deregisters; the answer is dropped. Idempotent. */
         @Override
         public void close() {
             registration.close();

@@ -10,7 +10,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Signals sent to this process, such as Ctrl-C. Readable while one that came was not taken.
+ * Reports signals sent to this process, such as Ctrl-C. Readable while there is a signal that was not taken.
  *
  * {@snippet :
  * SignalSource signals = SignalSource.of("INT", "TERM", "HUP");
@@ -21,32 +21,36 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p><b>Instead of the default.</b> While a source listens to a signal, that signal does nothing else: INT and TERM no longer end the program. The
- * last source of a signal that is closed puts back what was there before the first. Several sources of one signal are each told of it.
+ * <p><b>Instead of the default.</b> While a source listens to a signal, the signal does nothing else: INT and TERM no
+ * longer end the program. When the last source of a signal is closed, its previous handling is restored. If several
+ * sources listen to one signal, each of them reports it.
  *
- * <p><b>Coalesced.</b> A signal that comes several times before it is taken is taken once; {@link #count} tells how often. The kernel itself
- * merges signals of one kind that come close together, so that the count may be smaller than what was sent, never larger.
+ * <p><b>Coalesced.</b> A signal that comes several times before it is taken is taken once; {@link #count} returns how
+ * often it came. The kernel itself merges signals of one kind that come close together, so the count may be smaller
+ * than the number that was sent, but never larger.
  *
- * <p><b>Which ones.</b> Those that the JVM or the kernel needs are refused: QUIT, SEGV, BUS, FPE, ILL, TRAP, ABRT, PIPE, XFSZ, KILL and STOP. With
- * {@code -Xrs} the JVM leaves HUP, INT and TERM to the system, and they are refused too. USR2 is what HotSpot stops a thread with, e.g. for Flight
- * Recorder on Linux; it can be listened to, but prefer USR1, or move HotSpot's to another number with the variable {@code _JAVA_SR_SIGNUM}.
+ * <p><b>Which signals.</b> Those that the JVM or the kernel needs are refused: QUIT, SEGV, BUS, FPE, ILL, TRAP, ABRT,
+ * PIPE, XFSZ, KILL and STOP. With {@code -Xrs} the JVM leaves HUP, INT and TERM to the system, and they are refused,
+ * too. HotSpot uses USR2 to stop a thread, for example for Flight Recorder on Linux. It can be listened to, but prefer
+ * USR1, or move HotSpot's to another number with the environment variable {@code _JAVA_SR_SIGNUM}.
  *
- * <p><b>Threads.</b> Any thread may call; each signal that is taken goes to one of them. A source that is not closed listens for ever: the JVM keeps it.
+ * <p><b>Threads.</b> Any thread may call any method; each signal that is taken goes to one of them. A source that is
+ * not closed listens for ever, because the JVM keeps it.
  *
  * <h2>Portability</h2>
- * A signal that was ignored when the JVM was started stays ignored: HUP under nohup, INT of a job in the background. That is the JVM's rule.
- * The same on every backend: signals come through the JVM's {@code sun.misc.Signal}, which calls on a thread that it makes for each. Windows knows INT and
- * TERM.
+ * The same on every backend: signals come through the JVM's {@code sun.misc.Signal}, which uses a new thread for each.
+ * A signal that was ignored when the JVM was started stays ignored, because the JVM does so: HUP under nohup, INT of a
+ * background job. Windows supports INT and TERM.
  */
 public final class SignalSource implements Source, AutoCloseable {
-    /** The bits of {@link #came}. */
+    /** How many bits {@link #came} has. */
     private static final int MOST = Integer.SIZE - 1;
 
     private final List<String> names;
     private final Signals.@Nullable Listening[] listening;
     /** Guarded by this. */
     private final long[] counts;
-    /** Bit i: signal i came and was not taken. Guarded by this. */
+    /** Bit i is set if signal i came and was not taken. Guarded by this. */
     private int came;
 
     private final Registration registration = new Registration();
@@ -59,11 +63,12 @@ public final class SignalSource implements Source, AutoCloseable {
     }
 
     /**
-     * Listens to signals from now on.
+     * Starts to listen to signals.
      *
-     * @param names such as {@code INT} or {@code SIGINT}, at least one
-     * @return a source, the caller's to close
-     * @throws IllegalArgumentException if there is no such signal here, or it cannot be listened to; then nothing has changed
+     * @param names for example {@code INT} or {@code SIGINT}; at least one
+     * @return a source, which the caller must close
+     * @throws IllegalArgumentException if there is no such signal here, or it cannot be listened to; then nothing has
+     *     changed
      */
     public static SignalSource of(String... names) {
         List<String> distinct =
@@ -88,12 +93,15 @@ public final class SignalSource implements Source, AutoCloseable {
     private void listen() {
         for (int i = 0; i < listening.length; i++) {
             int index = i;
-            listening[i] = Signals.listen(names.get(i), () -> arrived(index));
+            listening[i] = Signals.listen(names.get(i), () -> countArrival(index));
         }
     }
 
-    /** On a thread that the JVM makes for each signal. What came, how often and the readiness change together, or a taker could see half of it. */
-    private synchronized void arrived(int index) {
+    /**
+     * Called on a thread that the JVM starts for each signal. The signal, its count and the readiness change together,
+     * so that no thread sees half of the change.
+     */
+    private synchronized void countArrival(int index) {
         counts[index]++;
         came |= 1 << index;
         registration.setReadiness(Readiness.READABLE);
@@ -105,9 +113,9 @@ public final class SignalSource implements Source, AutoCloseable {
     }
 
     /**
-     * Takes a signal that came. Of several, the one that was named first in {@link #of}.
+     * Takes a signal that came. If there are several, the one that was named first in {@link #of}.
      *
-     * @return its name without SIG, or null if none came, or the source is closed
+     * @return its name without SIG; null if none came, or the source is closed
      */
     public synchronized @Nullable String poll() {
         if (came == 0 || closed) {
@@ -122,9 +130,9 @@ public final class SignalSource implements Source, AutoCloseable {
     }
 
     /**
-     * How often a signal came since the source was made.
+     * Returns how often a signal came since the source was created.
      *
-     * @param name one of those that it listens to
+     * @param name one of the signals that it listens to
      * @return the count
      * @throws IllegalArgumentException if it does not listen to that signal
      */
@@ -138,7 +146,10 @@ public final class SignalSource implements Source, AutoCloseable {
         }
     }
 
-    /** Listens no longer, and is deregistered; a signal does what it did before. Idempotent, from any thread. */
+    /**
+     * Stops listening and deregisters; the signals have their previous effect again. Idempotent; any thread may call
+     * it.
+     */
     @Override
     public void close() {
         closed = true;

@@ -9,9 +9,10 @@ import java.nio.file.attribute.BasicFileAttributes;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The file that a bind made, known by the file system's own key of it (device and inode), so that a close removes that one and not
- * the one that somebody put in its place. The key stays its own while the socket is open, which holds the inode; so it is compared
- * before the socket is closed. Between the comparison and the removal there is a moment that no system call closes.
+ * The file that a bind created, identified by its file key (device and inode), so that a close removes this file and
+ * not one that replaced it. The key stays valid while the socket is open, because that holds the inode; so it is
+ * compared before the socket is closed. Between the comparison and the removal there is a short gap that no system call
+ * can close.
  */
 final class SocketFile {
     private final Path path;
@@ -22,7 +23,7 @@ final class SocketFile {
         this.key = key;
     }
 
-    /** Right after the bind; null for an abstract name, or if the file is gone already. */
+    /** Called right after the bind. Returns null for an abstract name, or if the file is already gone. */
     static @Nullable SocketFile of(UnixAddress address) {
         Path path = address.path();
         if (path == null) {
@@ -39,12 +40,12 @@ final class SocketFile {
     void delete() {
         try {
             Object now = keyOf(path);
-            // Windows has no keys; there a file that is in use by a socket cannot be replaced.
+            // Windows has no file keys; but there, a file that is in use by a socket cannot be replaced.
             if (key == null || key.equals(now)) {
                 Files.deleteIfExists(path);
             }
         } catch (IOException e) {
-            // It is gone, or its directory is no longer ours; the next bind there will tell.
+            // It is gone, or its directory is no longer accessible; the next bind there will report it.
             System.getLogger("io.millrace").log(Level.DEBUG, () -> "not removing " + path, e);
         }
     }

@@ -16,10 +16,11 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 
 /**
- * All that {@link TcpStream} and {@link UnixStream} have in common: the calls of one family, and how far the connection has come. Each method
- * keeps the stream reachable until its call has ended, because a stream that is collected is closed.
+ * What {@link TcpStream} and {@link UnixStream} have in common: the calls of one family, and the state of the
+ * connection. Each method keeps the stream reachable until its call has ended, because a stream that is
+ * garbage-collected is closed.
  *
- * @param <A> the address of the other end
+ * @param <A> the type of the peer's address
  */
 abstract sealed class SocketStream<A> implements ByteStream permits TcpStream, UnixStream {
     final StreamCalls calls;
@@ -33,10 +34,10 @@ abstract sealed class SocketStream<A> implements ByteStream permits TcpStream, U
         this.calls = calls;
         this.peer = peer;
         this.connected = connected;
-        this.leak = LeakTracker.track(this, kind(), peer, calls::close); // the calls know nothing of the stream
+        this.leak = LeakTracker.track(this, kind(), peer, calls::close); // calls must not refer to the stream
     }
 
-    /** How it describes itself, with the peer behind. Asked by the constructor too. */
+    /** Returns how it describes itself, without the peer. Also called by the constructor. */
     abstract String kind();
 
     @Override
@@ -53,13 +54,13 @@ abstract sealed class SocketStream<A> implements ByteStream permits TcpStream, U
             }
             if (calls.finishConnect()) {
                 connected = true;
-                calls.handle().drained(Bits.READABLE | Bits.WRITABLE);
+                calls.handle().markDrained(Bits.READABLE | Bits.WRITABLE);
                 return true;
             }
-            calls.handle().drained(Bits.WRITABLE);
+            calls.handle().markDrained(Bits.WRITABLE);
             return false;
         } catch (ClosedChannelException e) {
-            leak.closed();
+            leak.forget();
             throw e;
         } catch (IOException e) {
             close();
@@ -219,7 +220,7 @@ abstract sealed class SocketStream<A> implements ByteStream permits TcpStream, U
 
     @Override
     public final void close() {
-        leak.closed();
+        leak.forget();
         calls.close();
     }
 
@@ -232,7 +233,7 @@ abstract sealed class SocketStream<A> implements ByteStream permits TcpStream, U
         return false;
     }
 
-    /** The input was shut down. */
+    /** Returns the result of a read after the input was shut down. */
     private int endOr0(boolean room) throws ClosedChannelException {
         requireOpen();
         return room ? EOF : 0;

@@ -11,7 +11,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A TCP socket that takes connections. Readable while one is waiting.
+ * A TCP socket that accepts connections. Readable while one is waiting.
  *
  * {@snippet :
  * TcpListener listener = TcpListener.bind(new InetSocketAddress("127.0.0.1", 7000));
@@ -20,15 +20,16 @@ import org.jspecify.annotations.Nullable;
  * for (TcpStream stream = listener.accept(); stream != null; stream = listener.accept()) { serve(stream); }
  * }
  *
- * <p><b>Threads.</b> Any thread may call, several at once too: each waiting connection goes to one of them.
+ * <p><b>Threads.</b> Any thread may call any method, even several at once: each waiting connection goes to one of them.
  *
- * <p><b>Edges.</b> After an {@link io.millrace.poll.Trigger#EDGE} event accept until null: one edge may stand for several connections.
+ * <p><b>Edges.</b> After an {@link io.millrace.poll.Trigger#EDGE} event, accept until null: one edge may stand for
+ * several connections.
  *
  * <h2>Portability</h2>
- * SO_REUSEADDR is on, except on Windows, where it would mean something else: a port is free again as soon as its listener is
- * closed. The wildcard address, {@code 0.0.0.0} or {@code ::}, listens on IPv4 and IPv6 where the machine has both, unless {@code
- * java.net.preferIPv4Stack} is set; any other address on its own family. A peer that came by IPv4 is always shown with its IPv4
- * address.
+ * SO_REUSEADDR is on, so a port is free again as soon as its listener is closed; except on Windows, where it would mean
+ * something else. The wildcard address, {@code 0.0.0.0} or {@code ::}, listens on IPv4 and IPv6 if the machine has
+ * both, unless {@code java.net.preferIPv4Stack} is set; any other address listens on its own address family. A peer
+ * that connects over IPv4 is always shown with its IPv4 address.
  */
 public final class TcpListener implements Source, AutoCloseable {
     private final AcceptCalls calls;
@@ -42,13 +43,13 @@ public final class TcpListener implements Source, AutoCloseable {
     }
 
     /**
-     * Listens on an address, with the default family and a backlog of {@value Net#DEFAULT_BACKLOG}: {@link Net#listen(InetSocketAddress)}
-     * of {@link Net#standard()}.
+     * Listens on an address, with the default family and a backlog of {@value Net#DEFAULT_BACKLOG}: {@link
+     * Net#listen(InetSocketAddress)} of {@link Net#standard()}.
      *
-     * @param address where to listen; port 0 takes a free one, see {@link #localAddress()}
-     * @return a listener, the caller's to close
-     * @throws java.net.BindException if the address is in use, is not this machine's, or needs a privilege
-     * @throws IOException if the system refuses otherwise
+     * @param address where to listen; with port 0 the system chooses a free one, see {@link #localAddress()}
+     * @return a listener, which the caller must close
+     * @throws java.net.BindException if the address is in use, does not belong to this machine, or needs a privilege
+     * @throws IOException if the system refuses for another reason
      * @throws IllegalArgumentException if the address is unresolved
      */
     public static TcpListener bind(InetSocketAddress address) throws IOException {
@@ -61,12 +62,13 @@ public final class TcpListener implements Source, AutoCloseable {
     }
 
     /**
-     * Takes a waiting connection, without waiting for one. A connection that its peer has given up meanwhile is passed over.
+     * Accepts a waiting connection, without waiting for one. A connection that its peer has given up meanwhile is
+     * skipped.
      *
-     * @return an open, connected stream of this listener's family, the caller's to close; or null if none is waiting
+     * @return a connected stream of this listener's family, which the caller must close; or null if none is waiting
      * @throws java.nio.channels.ClosedChannelException if the listener is closed
-     * @throws IOException if the system refuses, e.g. because too many files are open. The connection waits on; no further edge
-     *     reports it, so try again later.
+     * @throws IOException if the system refuses, for example because too many files are open. The connection keeps
+     *     waiting, and no further edge reports it, so try again later.
      */
     public @Nullable TcpStream accept() throws IOException {
         try {
@@ -81,21 +83,21 @@ public final class TcpListener implements Source, AutoCloseable {
     }
 
     /**
-     * Where it listens: the port that was taken, if it was bound to port 0.
+     * Returns the address on which it listens, with the port that the system chose if it was bound to port 0.
      *
-     * @return the address, also after close
+     * @return the address, even after close
      */
     public InetSocketAddress localAddress() {
         return local;
     }
 
     /**
-     * Stops listening: deregistered first, if it is registered. Connections that still wait are reset by the system; the accepted ones stay.
-     * Idempotent, from any thread.
+     * Stops listening; if it is registered, it is deregistered first. Waiting connections are reset by the system;
+     * accepted ones stay open. Idempotent; any thread may call it.
      */
     @Override
     public void close() {
-        leak.closed();
+        leak.forget();
         calls.handle().close();
     }
 

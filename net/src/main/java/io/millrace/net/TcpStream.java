@@ -1,7 +1,6 @@
 package io.millrace.net;
 
 import io.millrace.net.family.StreamCalls;
-import io.millrace.poll.internal.Durations;
 import io.millrace.sys.posix.SocketSetting;
 import java.io.IOException;
 import java.lang.ref.Reference;
@@ -33,9 +32,6 @@ import org.jspecify.annotations.Nullable;
  * raises SIGPIPE.
  */
 public final class TcpStream extends SocketStream<InetSocketAddress> {
-    /** The most seconds that NIO takes, and every kernel. */
-    private static final int MAX_LINGER_SECONDS = 65_535;
-
     private volatile @Nullable InetSocketAddress local;
 
     TcpStream(StreamCalls calls, InetSocketAddress remote, boolean connected) {
@@ -61,7 +57,7 @@ public final class TcpStream extends SocketStream<InetSocketAddress> {
     }
 
     /**
-     * Whether small writes go out at once instead of waiting for more (TCP_NODELAY).
+     * Returns whether small writes go out at once instead of waiting for more (TCP_NODELAY).
      *
      * @return true if they are sent at once
      * @throws java.nio.channels.ClosedChannelException if the stream is closed
@@ -72,7 +68,7 @@ public final class TcpStream extends SocketStream<InetSocketAddress> {
     }
 
     /**
-     * Whether small writes go out at once instead of waiting for more (TCP_NODELAY). Off by default.
+     * Sets whether small writes go out at once instead of waiting for more (TCP_NODELAY). Off by default.
      *
      * @param on true to send at once
      * @throws java.nio.channels.ClosedChannelException if the stream is closed
@@ -143,7 +139,31 @@ public final class TcpStream extends SocketStream<InetSocketAddress> {
      * @throws IllegalArgumentException if the time is negative or above 65,535 seconds
      */
     public void setLinger(@Nullable Duration time) throws IOException {
-        set(SocketSetting.LINGER, time == null ? -1 : Durations.wholeSeconds(time, "linger", 0, MAX_LINGER_SECONDS));
+        set(SocketSetting.LINGER, StreamTerms.lingerSeconds(time));
+    }
+
+    /**
+     * Returns how routers are asked to treat the stream's packets.
+     *
+     * @return the octet of IPv4's type of service or IPv6's traffic class
+     * @throws java.nio.channels.ClosedChannelException if the stream is closed
+     * @throws IOException if the system refuses
+     */
+    public int trafficClass() throws IOException {
+        return get(SocketSetting.TRAFFIC_CLASS);
+    }
+
+    /**
+     * Sets how routers are asked to treat the stream's packets: the octet of IPv4's type of service (IP_TOS) or of IPv6's traffic class
+     * (IPV6_TCLASS). Its upper six bits are the code point of DiffServ; the lower two belong to congestion control, and most systems keep their own.
+     *
+     * @param octet from 0 to 255; 0 by default
+     * @throws java.nio.channels.ClosedChannelException if the stream is closed
+     * @throws IOException if the system refuses
+     * @throws IllegalArgumentException if it is out of that range
+     */
+    public void setTrafficClass(int octet) throws IOException {
+        set(SocketSetting.TRAFFIC_CLASS, StreamTerms.requireTrafficClass(octet));
     }
 
     /**

@@ -1,11 +1,12 @@
 package io.millrace.net;
 
 /**
- * What must be known of a UDP socket before it is bound.
+ * Settings of a UDP socket that must be known before it is bound.
  *
- * @param reusePort whether others, in any process of the same user, may bind the same port if they say so too (SO_REUSEPORT); Linux
- *     then spreads the senders over them
- * @param receiveBuffer the size of its receive buffer in bytes, or 0 for the system's own; what does not fit is lost
+ * @param reusePort whether other sockets, in any process of the same user, may bind the same port if they set this, too
+ *     (SO_REUSEPORT); Linux then distributes the senders over them
+ * @param receiveBuffer the size of its receive buffer in bytes, or 0 for the system's default; datagrams that do not
+ *     fit are lost
  */
 public record UdpOptions(boolean reusePort, int receiveBuffer) {
     private static final UdpOptions STANDARD = new UdpOptions(false, 0);
@@ -13,7 +14,7 @@ public record UdpOptions(boolean reusePort, int receiveBuffer) {
     /**
      * Checks the number.
      *
-     * @throws IllegalArgumentException if the buffer's size is negative
+     * @throws IllegalArgumentException if the size of the buffer is negative
      */
     public UdpOptions {
         if (receiveBuffer < 0) {
@@ -22,29 +23,29 @@ public record UdpOptions(boolean reusePort, int receiveBuffer) {
     }
 
     /**
-     * A port of its own, and the system's buffer.
+     * Returns the default options: a port that is not shared, and the system's buffer.
      *
-     * @return the same one every time
+     * @return always the same one
      */
     public static UdpOptions standard() {
         return STANDARD;
     }
 
     /**
-     * The same with or without a shared port.
+     * Returns the same options with or without a shared port.
      *
      * @param reusePort whether to share the port
-     * @return other options
+     * @return new options
      */
     public UdpOptions withReusePort(boolean reusePort) {
         return new UdpOptions(reusePort, receiveBuffer);
     }
 
     /**
-     * The same with another receive buffer.
+     * Returns the same options with another receive buffer.
      *
-     * @param receiveBuffer its size in bytes, or 0 for the system's own
-     * @return other options
+     * @param receiveBuffer its size in bytes, or 0 for the system's default
+     * @return new options
      * @throws IllegalArgumentException if it is negative
      */
     public UdpOptions withReceiveBuffer(int receiveBuffer) {

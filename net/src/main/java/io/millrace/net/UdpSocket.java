@@ -19,7 +19,8 @@ import java.nio.channels.ClosedChannelException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A UDP socket: datagrams, each sent and received whole. Readable while one is waiting, writable while there is room for one.
+ * A UDP socket. Each datagram is sent and received as a whole. Readable while one is waiting, writable while there is
+ * room for one.
  *
  * {@snippet :
  * UdpSocket socket = UdpSocket.bind(new InetSocketAddress("127.0.0.1", 7000));
@@ -30,27 +31,28 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p><b>Results.</b> A call never waits. It returns the number of bytes moved or {@link #WOULD_BLOCK}. A datagram of no bytes is a datagram: it
- * can be sent, and a receive then returns 0. There is no end. What was received and did not fit is lost, and {@link
- * #wasTruncated()} says so; a buffer without room takes the next datagram all the same.
+ * <p><b>Results.</b> No call waits. It returns the number of bytes moved, or {@link #WOULD_BLOCK}. An empty datagram
+ * can be sent, and receiving one returns 0. There is no end of the stream. What does not fit into the buffer is lost,
+ * and {@link #wasTruncated()} says so; even a buffer without room takes the next datagram.
  *
- * <p><b>Connected.</b> After {@link #connect} the socket sends with {@link #trySend(ByteBuffer)} to one address and receives from it alone, and
- * the system tells if nobody listens there: some call after a send throws {@link java.net.PortUnreachableException}. That is an
- * answer and not an end; the socket goes on.
+ * <p><b>Connected.</b> After {@link #connect}, the socket sends to one address with {@link #trySend(ByteBuffer)} and
+ * receives only from it. If nothing listens there, the system reports it: some call after a send throws {@link
+ * java.net.PortUnreachableException}. The socket remains usable after that.
  *
- * <p><b>Edges.</b> After an {@link io.millrace.poll.Trigger#EDGE} event call until {@link #WOULD_BLOCK}: one edge may stand for several
- * datagrams, and nothing else drains a direction.
+ * <p><b>Edges.</b> After an {@link io.millrace.poll.Trigger#EDGE} event, call until {@link #WOULD_BLOCK}: one edge may
+ * stand for several datagrams, and nothing else drains a direction.
  *
- * <p><b>Buffers.</b> Direct buffers go to the kernel as they are. Heap buffers, segments, and buffers over a segment of an arena
- * that can be closed are copied on the way.
+ * <p><b>Buffers.</b> Direct buffers are passed to the kernel as they are. Heap buffers, segments, and buffers over a
+ * segment of an arena that can be closed are copied.
  *
- * <p><b>Threads.</b> Any thread may call, one at a time that sends and one that receives; {@link #lastSender()} and {@link #wasTruncated()} belong to
- * the latter. Close comes from any thread at any time.
+ * <p><b>Threads.</b> Any thread may call, but only one at a time may send and one receive; {@link #lastSender()} and
+ * {@link #wasTruncated()} belong to the thread that receives. Any thread may close the socket at any time.
  *
  * <h2>Portability</h2>
- * The wildcard address, {@code 0.0.0.0} or {@code ::}, speaks IPv4 and IPv6 where the machine has both, unless {@code
- * java.net.preferIPv4Stack} is set; any other address its own family. A peer by IPv4 is always shown with its IPv4 address. NIO sends no
- * empty datagram from a connected socket, and cannot tell whether one that is empty would have blocked.
+ * The wildcard address, {@code 0.0.0.0} or {@code ::}, uses IPv4 and IPv6 if the machine has both, unless {@code
+ * java.net.preferIPv4Stack} is set; any other address uses its own address family. An IPv4 peer is always shown with
+ * its IPv4 address. NIO sends no empty datagram from a connected socket, and cannot tell whether sending an empty one
+ * would have blocked.
  */
 public final class UdpSocket implements Source, AutoCloseable {
     /** Nothing was moved: wait until a {@link io.millrace.poll.Poll} reports the direction. */
@@ -70,10 +72,10 @@ public final class UdpSocket implements Source, AutoCloseable {
     /**
      * Binds a socket, with the default family: {@link Net#udp(InetSocketAddress)} of {@link Net#standard()}.
      *
-     * @param address where to receive; port 0 takes a free one, see {@link #localAddress()}
-     * @return a socket, the caller's to close
-     * @throws java.net.BindException if the address is in use, is not this machine's, or needs a privilege
-     * @throws IOException if the system refuses otherwise
+     * @param address where to receive; with port 0 the system chooses a free one, see {@link #localAddress()}
+     * @return a socket, which the caller must close
+     * @throws java.net.BindException if the address is in use, does not belong to this machine, or needs a privilege
+     * @throws IOException if the system refuses for another reason
      * @throws IllegalArgumentException if the address is unresolved
      */
     public static UdpSocket bind(InetSocketAddress address) throws IOException {
@@ -86,15 +88,17 @@ public final class UdpSocket implements Source, AutoCloseable {
     }
 
     /**
-     * From now on talks to one address alone. Datagrams that came before are thrown away, and with them maybe some that the peer sends at
-     * this moment: no more than the receive buffer can have held, save on NIO, which throws away until it finds none. Nothing is sent.
+     * Connects the socket to one address, with which it then exchanges datagrams exclusively. Datagrams that arrived
+     * before are discarded, and with them perhaps some that the peer sends at this moment: no more than the receive
+     * buffer can have held, except on NIO, which discards until it finds none. Nothing is sent.
      *
-     * @param address of the peer
+     * @param address the address of the peer
      * @throws ClosedChannelException if the socket is closed
-     * @throws java.net.ConnectException if there is no way to the address
-     * @throws IllegalArgumentException if the address is unresolved, its port is 0, or it is of the other family than the one that the socket is bound to
-     * @throws IllegalStateException if the socket is connected already
-     * @throws IOException never otherwise
+     * @throws java.net.ConnectException if the address cannot be reached
+     * @throws IllegalArgumentException if the address is unresolved, its port is 0, or it belongs to another address
+     *     family than the one to which the socket is bound
+     * @throws IllegalStateException if the socket is already connected
+     * @throws IOException never for any other reason
      */
     public void connect(InetSocketAddress address) throws IOException {
         requireReachable(address, "connect " + this + " to ");
@@ -119,8 +123,10 @@ public final class UdpSocket implements Source, AutoCloseable {
      * @param from its bytes, from its position to its limit
      * @return how many bytes, which is all of them; or {@link #WOULD_BLOCK}
      * @throws ClosedChannelException if the socket is closed
-     * @throws java.net.PortUnreachableException if nobody listened there when an earlier one arrived; this one was not sent
-     * @throws IOException if the system refuses, e.g. because it is too long: 65,507 bytes are the most by IPv4
+     * @throws java.net.PortUnreachableException if nothing listened there when an earlier one arrived; this one was not
+     *     sent
+     * @throws IOException if the system refuses, for example because it is too long: the maximum is 65,507 bytes over
+     *     IPv4
      * @throws IllegalStateException if the socket is not connected
      */
     public int trySend(ByteBuffer from) throws IOException {
@@ -138,8 +144,10 @@ public final class UdpSocket implements Source, AutoCloseable {
      * @param from its bytes
      * @return how many bytes, which is all of them; or {@link #WOULD_BLOCK}
      * @throws ClosedChannelException if the socket is closed
-     * @throws java.net.PortUnreachableException if nobody listened there when an earlier one arrived; this one was not sent
-     * @throws IOException if the system refuses, e.g. because it is too long: 65,507 bytes are the most by IPv4
+     * @throws java.net.PortUnreachableException if nothing listened there when an earlier one arrived; this one was not
+     *     sent
+     * @throws IOException if the system refuses, for example because it is too long: the maximum is 65,507 bytes over
+     *     IPv4
      * @throws IllegalStateException if the socket is not connected, or the segment's arena is closed
      */
     public int trySend(MemorySegment from) throws IOException {
@@ -155,12 +163,13 @@ public final class UdpSocket implements Source, AutoCloseable {
      * Sends a datagram to an address. To send to the same one again, pass the same object: then nothing is allocated.
      *
      * @param from its bytes, from its position to its limit
-     * @param to where to
+     * @param to the receiver
      * @return how many bytes, which is all of them; or {@link #WOULD_BLOCK}
      * @throws ClosedChannelException if the socket is closed
-     * @throws IOException if the system refuses, e.g. because it is too long, there is no way to the address, or it is a broadcast
-     *     address and {@link #setBroadcast} is off
-     * @throws IllegalArgumentException if the address is unresolved, its port is 0, or it is of the other family than the one that the socket is bound to
+     * @throws IOException if the system refuses, for example because it is too long, the address cannot be reached, or
+     *     it is a broadcast address and {@link #setBroadcast} is off
+     * @throws IllegalArgumentException if the address is unresolved, its port is 0, or it belongs to another address
+     *     family than the one to which the socket is bound
      * @throws IllegalStateException if the socket is connected
      */
     public int trySendTo(ByteBuffer from, InetSocketAddress to) throws IOException {
@@ -176,12 +185,13 @@ public final class UdpSocket implements Source, AutoCloseable {
      * Sends a datagram to an address. To send to the same one again, pass the same object: then nothing is allocated.
      *
      * @param from its bytes
-     * @param to where to
+     * @param to the receiver
      * @return how many bytes, which is all of them; or {@link #WOULD_BLOCK}
      * @throws ClosedChannelException if the socket is closed
-     * @throws IOException if the system refuses, e.g. because it is too long, there is no way to the address, or it is a broadcast
-     *     address and {@link #setBroadcast} is off
-     * @throws IllegalArgumentException if the address is unresolved, its port is 0, or it is of the other family than the one that the socket is bound to
+     * @throws IOException if the system refuses, for example because it is too long, the address cannot be reached, or
+     *     it is a broadcast address and {@link #setBroadcast} is off
+     * @throws IllegalArgumentException if the address is unresolved, its port is 0, or it belongs to another address
+     *     family than the one to which the socket is bound
      * @throws IllegalStateException if the socket is connected, or the segment's arena is closed
      */
     public int trySendTo(MemorySegment from, InetSocketAddress to) throws IOException {
@@ -194,12 +204,13 @@ public final class UdpSocket implements Source, AutoCloseable {
     }
 
     /**
-     * Receives a datagram; {@link #lastSender()} and {@link #wasTruncated()} tell more of it.
+     * Receives a datagram; {@link #lastSender()} and {@link #wasTruncated()} describe it further.
      *
      * @param into where its bytes go, from its position on
-     * @return how many bytes, 0 for an empty one too; or {@link #WOULD_BLOCK}
+     * @return how many bytes, 0 for an empty datagram; or {@link #WOULD_BLOCK}
      * @throws ClosedChannelException if the socket is closed
-     * @throws java.net.PortUnreachableException if the socket is connected and nobody listened there when a datagram arrived
+     * @throws java.net.PortUnreachableException if the socket is connected and nothing listened there when a datagram
+     *     arrived
      * @throws IOException if the system refuses
      * @throws IllegalArgumentException if the buffer is read-only
      */
@@ -213,12 +224,13 @@ public final class UdpSocket implements Source, AutoCloseable {
     }
 
     /**
-     * Receives a datagram; {@link #lastSender()} and {@link #wasTruncated()} tell more of it.
+     * Receives a datagram; {@link #lastSender()} and {@link #wasTruncated()} describe it further.
      *
      * @param into where its bytes go, from its beginning on
-     * @return how many bytes, 0 for an empty one too; or {@link #WOULD_BLOCK}
+     * @return how many bytes, 0 for an empty datagram; or {@link #WOULD_BLOCK}
      * @throws ClosedChannelException if the socket is closed
-     * @throws java.net.PortUnreachableException if the socket is connected and nobody listened there when a datagram arrived
+     * @throws java.net.PortUnreachableException if the socket is connected and nothing listened there when a datagram
+     *     arrived
      * @throws IOException if the system refuses
      * @throws IllegalArgumentException if the segment is read-only
      */
@@ -232,16 +244,16 @@ public final class UdpSocket implements Source, AutoCloseable {
     }
 
     /**
-     * Who sent the datagram that was received last. The same object as long as the same sender sends.
+     * Returns the sender of the datagram that was last received; the same object for as long as it is the same sender.
      *
-     * @return the address, or null before the first one
+     * @return the address, or null before the first datagram
      */
     public @Nullable InetSocketAddress lastSender() {
         return calls.sender();
     }
 
     /**
-     * Whether the datagram that was received last was longer than the room for it, so that its rest is lost.
+     * Returns whether the datagram that was last received did not fit, so that the rest of it is lost.
      *
      * @return true if something is missing
      */
@@ -250,7 +262,7 @@ public final class UdpSocket implements Source, AutoCloseable {
     }
 
     /**
-     * Whether datagrams may be sent to a broadcast address (SO_BROADCAST).
+     * Returns whether datagrams may be sent to a broadcast address (SO_BROADCAST).
      *
      * @return true if they may
      * @throws ClosedChannelException if the socket is closed
@@ -261,7 +273,7 @@ public final class UdpSocket implements Source, AutoCloseable {
     }
 
     /**
-     * Whether datagrams may be sent to a broadcast address (SO_BROADCAST). Off by default.
+     * Sets whether datagrams may be sent to a broadcast address (SO_BROADCAST). Off by default.
      *
      * @param on true if they may
      * @throws ClosedChannelException if the socket is closed
@@ -272,7 +284,7 @@ public final class UdpSocket implements Source, AutoCloseable {
     }
 
     /**
-     * How many bytes of datagrams the kernel takes before a send would block (SO_SNDBUF).
+     * Returns how many bytes of datagrams the kernel takes before a send would block (SO_SNDBUF).
      *
      * @return the size in bytes
      * @throws ClosedChannelException if the socket is closed
@@ -283,7 +295,7 @@ public final class UdpSocket implements Source, AutoCloseable {
     }
 
     /**
-     * Asks for a size of the kernel's send buffer; the system may take it for more or less.
+     * Requests a size of the kernel's send buffer; the system may choose a larger or smaller one.
      *
      * @param bytes the size in bytes
      * @throws ClosedChannelException if the socket is closed
@@ -295,7 +307,7 @@ public final class UdpSocket implements Source, AutoCloseable {
     }
 
     /**
-     * How many bytes of datagrams the kernel keeps that nobody has received yet (SO_RCVBUF); what comes when it is full is lost.
+     * Returns how many bytes of datagrams the kernel keeps until they are received (SO_RCVBUF); further ones are lost.
      *
      * @return the size in bytes
      * @throws ClosedChannelException if the socket is closed
@@ -306,7 +318,7 @@ public final class UdpSocket implements Source, AutoCloseable {
     }
 
     /**
-     * Asks for a size of the kernel's receive buffer; the system may take it for more or less.
+     * Requests a size of the kernel's receive buffer; the system may choose a larger or smaller one.
      *
      * @param bytes the size in bytes
      * @throws ClosedChannelException if the socket is closed
@@ -318,27 +330,30 @@ public final class UdpSocket implements Source, AutoCloseable {
     }
 
     /**
-     * Where it is bound: the port that was taken, if it was bound to port 0.
+     * Returns the address to which it is bound, with the port that the system chose if it was bound to port 0.
      *
-     * @return the address, also after close
+     * @return the address, even after close
      */
     public InetSocketAddress localAddress() {
         return local;
     }
 
     /**
-     * The peer that it is connected to.
+     * Returns the address of the peer to which it is connected.
      *
-     * @return the address, also after close; or null if it is not connected
+     * @return the address, even after close; null if it is not connected
      */
     public @Nullable InetSocketAddress remoteAddress() {
         return remote;
     }
 
-    /** Closes it: deregistered first, if it is registered, and never reported again. Idempotent, from any thread. */
+    /**
+     * Closes the socket; if it is registered, it is deregistered first and never reported again. Idempotent; any thread
+     * may call it.
+     */
     @Override
     public void close() {
-        leak.closed();
+        leak.forget();
         calls.handle().close();
     }
 
@@ -361,7 +376,7 @@ public final class UdpSocket implements Source, AutoCloseable {
         }
     }
 
-    /** A socket that is bound to an address of one family does not reach the other one. */
+    /** A socket that is bound to an address of one address family cannot reach the other. */
     private void requireReachable(InetSocketAddress to, String doing) {
         InetAddress mine = local.getAddress();
         InetAddress theirs = to.getAddress();

@@ -7,10 +7,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a Unix socket listens: at a path, or, on Linux, at a name that no file system knows.
+ * The address of a Unix socket: a path or, on Linux, an abstract name outside the file system.
  *
- * <p>A path of more than about a hundred bytes (107 on Linux, 103 on macOS) is refused by the system when it is used; a relative one
- * is taken as it is.
+ * <p>A path of more than about a hundred bytes (107 on Linux, 103 on macOS) is refused by the system when it is used. A
+ * relative path is used as it is.
  */
 public final class UnixAddress {
     private final UnixName name;
@@ -20,7 +20,7 @@ public final class UnixAddress {
     }
 
     /**
-     * A socket at a path.
+     * Returns the address of a socket at a path.
      *
      * @param path where its file is, or will be
      * @return the address
@@ -38,9 +38,10 @@ public final class UnixAddress {
     }
 
     /**
-     * A name of Linux's abstract name space: no file, no permissions, gone with its listener.
+     * Returns an address in Linux's abstract namespace: there is no file and there are no permissions, and it
+     * disappears with its listener.
      *
-     * @param name any text, of at most 107 bytes in UTF-8
+     * @param name any text of at most 107 bytes in UTF-8
      * @return the address
      * @throws IllegalArgumentException if the name is empty
      */
@@ -52,7 +53,7 @@ public final class UnixAddress {
     }
 
     /**
-     * Its path.
+     * Returns the path.
      *
      * @return as given, or null for an abstract name
      */
@@ -60,7 +61,7 @@ public final class UnixAddress {
         return name.path();
     }
 
-    /** As a family takes it. */
+    /** Returns the address as {@code net.family} uses it. */
     UnixName name() {
         return name;
     }

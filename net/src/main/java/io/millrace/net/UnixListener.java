@@ -11,26 +11,27 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A socket that takes connections from other processes of this machine. Readable while one is waiting.
+ * A socket that accepts connections from other processes of this machine. Readable while one is waiting.
  *
- * <p><b>The file.</b> To listen at a path makes a file there, with the permissions that the process's umask leaves; who may write it may
- * connect. {@link #close} removes it, unless somebody removed or replaced it meanwhile. A file that is there already, even if
- * its listener is long gone, makes the bind fail: it is not removed, because a living listener's looks the same. A process that is killed
- * leaves its file behind.
+ * <p><b>The file.</b> Listening at a path creates a file there, with the permissions that the process's umask leaves;
+ * whoever may write it may connect. {@link #close} removes the file, unless it was removed or replaced meanwhile. If
+ * there is a file already, the bind fails, even if its listener no longer exists; the file is not removed, because that
+ * of a live listener looks the same. A process that is killed leaves its file behind.
  *
- * <p><b>Threads.</b> Any thread may call, several at once too: each waiting connection goes to one of them.
+ * <p><b>Threads.</b> Any thread may call any method, even several at once: each waiting connection goes to one of them.
  *
- * <p><b>Edges.</b> After an {@link io.millrace.poll.Trigger#EDGE} event accept until null: one edge may stand for several connections.
+ * <p><b>Edges.</b> After an {@link io.millrace.poll.Trigger#EDGE} event, accept until null: one edge may stand for
+ * several connections.
  *
  * <h2>Portability</h2>
- * The same for both families; on Windows, which has such sockets too, only with NIO. Abstract names are Linux's, and NIO does not
- * know them.
+ * The same for both families; on Windows, which has such sockets, too, only with NIO. Abstract names exist only on
+ * Linux, and NIO does not support them.
  */
 public final class UnixListener implements Source, AutoCloseable {
     private final AcceptCalls calls;
     private final LeakTracker leak;
     private final UnixAddress address;
-    /** Taken by the one close that removes it. */
+    /** Taken by the close that removes the file. */
     private final AtomicReference<@Nullable SocketFile> file;
 
     UnixListener(AcceptCalls calls, UnixAddress address, @Nullable SocketFile file) {
@@ -42,13 +43,14 @@ public final class UnixListener implements Source, AutoCloseable {
     }
 
     /**
-     * Listens at a path, with the default family and a backlog of {@value Net#DEFAULT_BACKLOG}: {@link Net#listen(UnixAddress)} of
-     * {@link Net#standard()}.
+     * Listens at a path, with the default family and a backlog of {@value Net#DEFAULT_BACKLOG}: {@link
+     * Net#listen(UnixAddress)} of {@link Net#standard()}.
      *
-     * @param path where to listen; no file may be there
-     * @return a listener, the caller's to close
-     * @throws java.net.BindException if there is a file, the path is too long, or its directory is missing or not allowed
-     * @throws IOException if the system refuses otherwise
+     * @param path where to listen; the file must not exist
+     * @return a listener, which the caller must close
+     * @throws java.net.BindException if the file exists, the path is too long, or its directory is missing or not
+     *     accessible
+     * @throws IOException if the system refuses for another reason
      */
     public static UnixListener bind(Path path) throws IOException {
         return Net.standard().listen(UnixAddress.of(path));
@@ -60,12 +62,12 @@ public final class UnixListener implements Source, AutoCloseable {
     }
 
     /**
-     * Takes a waiting connection, without waiting for one.
+     * Accepts a waiting connection, without waiting for one.
      *
-     * @return an open, connected stream of this listener's family, the caller's to close; or null if none is waiting
+     * @return a connected stream of this listener's family, which the caller must close; or null if none is waiting
      * @throws java.nio.channels.ClosedChannelException if the listener is closed
-     * @throws IOException if the system refuses, e.g. because too many files are open. The connection waits on; no further edge
-     *     reports it, so try again later.
+     * @throws IOException if the system refuses, for example because too many files are open. The connection keeps
+     *     waiting, and no further edge reports it, so try again later.
      */
     public @Nullable UnixStream accept() throws IOException {
         try {
@@ -77,21 +79,21 @@ public final class UnixListener implements Source, AutoCloseable {
     }
 
     /**
-     * Where it listens.
+     * Returns the address at which it listens.
      *
-     * @return the address, also after close
+     * @return the address, even after close
      */
     public UnixAddress address() {
         return address;
     }
 
     /**
-     * Stops listening: deregistered first, if it is registered, and its file removed. Connections that still wait are reset by the system; the
-     * accepted ones stay. Idempotent, from any thread.
+     * Stops listening and removes the file; if it is registered, it is deregistered first. Waiting connections are
+     * reset by the system; accepted ones stay open. Idempotent; any thread may call it.
      */
     @Override
     public void close() {
-        leak.closed();
+        leak.forget();
         close(file, calls);
     }
 

@@ -10,6 +10,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SocketChannel;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -144,9 +145,9 @@ class ConnectTest {
         assertThatThrownBy(() -> rig.net.listen(name)).isInstanceOf(IllegalArgumentException.class);
     }
 
+    /** Bound, but not listening, so that the system gives it to nobody else. */
     private InetSocketAddress portOfNobody() throws Exception {
-        TcpListener listener = rig.net.listen(Rig.ANY_PORT);
-        listener.close();
-        return listener.localAddress();
+        return (InetSocketAddress)
+                rig.keep(SocketChannel.open().bind(Rig.ANY_PORT)).getLocalAddress();
     }
 }

@@ -5,9 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.millrace.poll.Interest;
+import io.millrace.poll.internal.KernelHandle;
+import io.millrace.sys.Descriptor;
+import io.millrace.sys.posix.SocketSetting;
 import java.io.IOException;
 import java.net.BindException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
@@ -27,6 +32,19 @@ import org.junit.jupiter.params.provider.EnumSource;
 @ParameterizedClass
 @EnumSource(Rig.Backend.class)
 class TcpOptionsTest {
+    /** Of IPv4, and of IPv6 where there is one. */
+    private static final List<InetSocketAddress> ADDRESSES = addresses();
+
+    private static List<InetSocketAddress> addresses() {
+        List<InetSocketAddress> addresses = new ArrayList<>(List.of(new InetSocketAddress("127.0.0.1", 0)));
+        try (ServerSocket six = new ServerSocket(0, 1, InetAddress.getByName("::1"))) {
+            addresses.add(new InetSocketAddress(six.getInetAddress(), 0));
+        } catch (IOException e) {
+            // A machine without IPv6.
+        }
+        return addresses;
+    }
+
     @Parameter
     Rig.Backend backend;
 
@@ -186,6 +204,93 @@ class TcpOptionsTest {
     }
 
     @Test
+    @DisplayName("srv-15: buffers, traffic class and linger of accepted streams are those of their listener")
+    void acceptedStreamsHaveTheBuffersOfTheirListener() throws Exception {
+        ListenOptions options = ListenOptions.standard()
+                .withSendBuffer(40_000)
+                .withReceiveBuffer(50_000)
+                .withTrafficClass(0x28)
+                .withLinger(Duration.ofMillis(1_500));
+        for (InetSocketAddress address : ADDRESSES) {
+            TcpListener listener = rig.keep(rig.net.listen(address, options));
+            TcpStream client = rig.keep(rig.net.connect(listener.localAddress()));
+            TcpStream server = rig.accept(listener);
+            rig.finishConnect(client);
+
+            assertThat(server.sendBuffer()).as("%s", address).isBetween(40_000, 80_000);
+            assertThat(server.receiveBuffer()).as("%s", address).isBetween(50_000, 100_000);
+            assertThat(server.trafficClass()).as("%s", address).isEqualTo(0x28);
+            assertThat(server.linger()).as("%s", address).isEqualTo(Duration.ofSeconds(2));
+            assertThat(client.trafficClass()).as("the client's own").isZero();
+        }
+    }
+
+    @Test
+    @DisplayName("srv-15: the wildcard's traffic class is that of connections over both families")
+    void theTrafficClassOfBothFamilies() throws Exception {
+        TcpListener listener = rig.keep(rig.net.listen(
+                new InetSocketAddress(0), ListenOptions.standard().withTrafficClass(0x28)));
+        for (InetSocketAddress address : ADDRESSES) {
+            TcpStream client = rig.keep(rig.net.connect(new InetSocketAddress(
+                    address.getAddress(), listener.localAddress().getPort())));
+            TcpStream server = rig.accept(listener);
+            rig.finishConnect(client);
+            assertThat(server.trafficClass()).as("%s", address).isEqualTo(0x28);
+            if (server.handle() instanceof KernelHandle handle && handle.system() instanceof Descriptor descriptor) {
+                assertThat(SocketSetting.TYPE_OF_SERVICE.get(descriptor.fd()))
+                        .as("%s", address)
+                        .isEqualTo(0x28);
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("srv-15: a stream has the options that it was connected with")
+    void connectedWithOptions() throws Exception {
+        KeepAlive times = new KeepAlive(Duration.ofSeconds(60), Duration.ofSeconds(10), 4);
+        ConnectOptions options = ConnectOptions.standard()
+                .withSendBuffer(40_000)
+                .withReceiveBuffer(50_000)
+                .withTrafficClass(0x48)
+                .withLinger(Duration.ZERO)
+                .withNoDelay(true)
+                .withKeepAlive(times);
+        for (InetSocketAddress address : ADDRESSES) {
+            TcpListener listener = rig.keep(rig.net.listen(address));
+            TcpStream client = rig.keep(rig.net.connect(listener.localAddress(), options));
+            TcpStream server = rig.accept(listener);
+            rig.finishConnect(client);
+
+            assertThat(client.sendBuffer()).isBetween(40_000, 80_000);
+            assertThat(client.receiveBuffer()).isBetween(50_000, 100_000);
+            assertThat(client.trafficClass()).isEqualTo(0x48);
+            assertThat(client.linger()).isEqualTo(Duration.ZERO);
+            assertThat(client.noDelay()).isTrue();
+            assertThat(client.keepAlive()).isEqualTo(times);
+            client.setTrafficClass(0x20);
+            assertThat(client.trafficClass()).isEqualTo(0x20);
+            assertThat(server.trafficClass()).as("the server's own").isZero();
+        }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    @DisplayName("srv-15: fast connections are asked of the listener, and NIO says that it has none")
+    void fastOpen() throws Exception {
+        ListenOptions options = ListenOptions.standard().withFastOpen(16);
+        if (backend == Rig.Backend.NIO) {
+            assertThatThrownBy(() -> rig.net.listen(Rig.ANY_PORT, options))
+                    .isInstanceOf(UnsupportedOperationException.class)
+                    .hasMessageContaining("java.nio has no TCP_FASTOPEN for a listener");
+            return;
+        }
+        TcpListener listener = rig.keep(rig.net.listen(Rig.ANY_PORT, options));
+        KernelHandle handle = (KernelHandle) listener.handle();
+        int fd = ((Descriptor) handle.system()).fd();
+        assertThat(SocketSetting.FAST_OPEN.get(fd)).isEqualTo(16);
+    }
+
+    @Test
     void withoutOptionsAcceptedStreamsAreAsTheSystemMakesThem() throws Exception {
         TcpStream server = rig.connection().server();
 
@@ -231,6 +336,21 @@ class TcpOptionsTest {
         ListenOptions standard = ListenOptions.standard();
         assertThatThrownBy(() -> standard.withBacklog(0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> standard.withReceiveBuffer(-1)).isInstanceOf(IllegalArgumentException.class);
-        assertThat(standard).isEqualTo(new ListenOptions(Net.DEFAULT_BACKLOG, false, 0, false, null));
+        assertThatThrownBy(() -> standard.withSendBuffer(-1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("the size of a send buffer is not negative: -1");
+        assertThatThrownBy(() -> standard.withTrafficClass(256))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("a traffic class is from 0 to 255, not 256");
+        assertThatThrownBy(() -> standard.withTrafficClass(-1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> standard.withFastOpen(-1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> standard.withLinger(Duration.ofDays(1))).isInstanceOf(IllegalArgumentException.class);
+        ConnectOptions connect = ConnectOptions.standard();
+        assertThatThrownBy(() -> connect.withReceiveBuffer(-1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> connect.withSendBuffer(-1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> connect.withTrafficClass(256)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> connect.withLinger(Duration.ofSeconds(-1)))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThat(standard).isEqualTo(new ListenOptions(Net.DEFAULT_BACKLOG, false, 0, false, null, 0, null, 0, 0));
     }
 }

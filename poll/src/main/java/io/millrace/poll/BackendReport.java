@@ -3,20 +3,20 @@ package io.millrace.poll;
 import java.util.List;
 
 /**
- * Which mechanism a {@link Poll} waits with, and why not a better one.
+ * Which backend a {@link Poll} uses, and why not a better one.
  *
  * @param chosen the backend's name: {@code epoll}, {@code kqueue}, {@code poll} or {@code nio}
- * @param reason why it was taken: it is the best that opens here, or somebody asked for it
- * @param remark what to know of it, or empty
- * @param passedOver the better ones that cannot open here, best first; empty if the choice was forced
+ * @param reason why it was chosen: it is the best that opens here, or it was asked for
+ * @param remark what to know about it, or empty
+ * @param passedOver the better ones that cannot be opened here, best first; empty if the choice was forced
  */
 public record BackendReport(String chosen, String reason, String remark, List<PassedOver> passedOver) {
     /**
-     * A backend that would have been better.
+     * A better backend that could not be used.
      *
      * @param name its name
-     * @param reason why it cannot open
-     * @param remedy what to do to have it
+     * @param reason why it cannot be opened
+     * @param remedy what to do to use it
      */
     public record PassedOver(String name, String reason, String remedy) {}
 
@@ -26,7 +26,7 @@ public record BackendReport(String chosen, String reason, String remark, List<Pa
     }
 
     /**
-     * The report of the backend that {@link Poll#open()} takes here; opens one and closes it again.
+     * Returns the report of the backend that {@link Poll#open()} would choose. Opens one and closes it again.
      *
      * @return what would be chosen, and why
      */
@@ -36,7 +36,7 @@ public record BackendReport(String chosen, String reason, String remark, List<Pa
         }
     }
 
-    /** A line for the choice, and one for each backend that was passed over. */
+    /** Returns a line for the choice, and one for each backend that was passed over. */
     @Override
     public String toString() {
         StringBuilder text =

@@ -21,8 +21,12 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p><b>What it guarantees.</b> No message is lost and no wake-up is missed; {@link PendingCount} explains why. Sending
- * never blocks: if a bounded channel is full, {@code send} hands the message back.
+ * <p><b>What it guarantees.</b> No message is lost, and a channel that was empty is reported when a message arrives.
+ * Sending never blocks: if a bounded channel is full, {@code send} hands the message back.
+ *
+ * <p><b>Edges.</b> With {@link Trigger#EDGE}, receive until there is no message. A channel that was not emptied is not
+ * reported again, however many messages follow, until it is emptied or reregistered: only the first message of a burst
+ * touches the poll, which is what makes sending cheap.
  *
  * <p><b>Threads.</b> Any thread may send. One thread at a time may receive.
  *
@@ -77,7 +81,7 @@ public final class Channel<T> implements Source, AutoCloseable {
         if (capacity < 1 || capacity > 1 << 30) {
             throw new IllegalArgumentException("the capacity of a channel must be from 1 to 2^30, not " + capacity);
         }
-        // The array is the next power of two; the count is what bounds it.
+        // The array's size is the next power of two; the counter is what limits it.
         return new Channel<>(new MpscVarHandleArrayQueue<>(Math.max(2, capacity)), capacity);
     }
 
@@ -125,7 +129,7 @@ public final class Channel<T> implements Source, AutoCloseable {
             }
             return new Offered.Full<>(item);
         }
-        pending.sent();
+        pending.countSent();
         return Offered.sent();
     }
 
@@ -164,13 +168,13 @@ public final class Channel<T> implements Source, AutoCloseable {
     public @Nullable T poll() {
         T item = queue.poll();
         if (item == null) {
-            pending.foundNothing(queue);
+            pending.settleEmpty(queue);
             return null;
         }
         if (capacity != UNBOUNDED) {
             reserved.decrementAndGet();
         }
-        pending.received();
+        pending.countReceived();
         return item;
     }
 
@@ -211,8 +215,11 @@ public final class Channel<T> implements Source, AutoCloseable {
         }
     }
 
-    /** One sender less; the last one ends the channel. Negative from then on, so that no new one is made. */
-    void senderClosed() {
+    /**
+     * Counts a sender as closed; the last one ends the channel. The counter is negative from then on, so that no new
+     * sender can be created.
+     */
+    void removeSender() {
         for (; ; ) {
             int seen = senders.get();
             int left = seen - 1;

@@ -1,30 +1,30 @@
 package io.millrace.poll;
 
 /**
- * Where a {@link Poll} and a {@link Timer} take their time from. Like {@link System#nanoTime()}: the origin means nothing, values
- * are compared by subtraction, and it never runs backwards.
+ * The source of time for a {@link Poll} and a {@link Timer}. Like {@link System#nanoTime()}: the origin is arbitrary,
+ * values are compared by subtraction, and it never runs backwards.
  */
 public interface Clock {
     /**
-     * The time now.
+     * Returns the current time.
      *
      * @return nanoseconds since some origin
      */
     long nanoTime();
 
     /**
-     * Asks to be told when the clock moves other than by the passing of real time, so that a sleeping poll can look again. The
-     * system's clock never does.
+     * Subscribes to jumps of the clock, that is, to changes other than the passing of real time, so that a sleeping
+     * poll can check its deadlines again. The system's clock never jumps.
      *
      * @param onJump run after each jump, by the thread that made it
-     * @return undoes the subscription
+     * @return cancels the subscription when run
      */
     default Runnable subscribe(Runnable onJump) {
         return () -> {};
     }
 
     /**
-     * The system's monotonic clock.
+     * Returns the system's monotonic clock.
      *
      * @return a clock over {@link System#nanoTime()}
      */

@@ -1,6 +1,6 @@
 package io.millrace.poll;
 
-/** A {@link Poll} was used after it was closed, or closed while it waited. */
+/** Thrown if a {@link Poll} is used after it was closed, or is closed during a wait. */
 public final class ClosedPollException extends IllegalStateException {
     private static final long serialVersionUID = 1;
 

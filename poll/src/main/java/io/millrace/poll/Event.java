@@ -1,14 +1,14 @@
 package io.millrace.poll;
 
 /**
- * One source that is ready.
+ * The readiness of one source, as returned by a poll.
  *
- * @param token the token it is registered under
+ * @param token the token of the source
  * @param readiness what it is ready for, within its interest
  */
 public record Event(long token, Readiness readiness) {
     /**
-     * Whether a read would not block.
+     * Returns whether a read would not block.
      *
      * @return true if so
      */
@@ -17,7 +17,7 @@ public record Event(long token, Readiness readiness) {
     }
 
     /**
-     * Whether a write would not block.
+     * Returns whether a write would not block.
      *
      * @return true if so
      */
@@ -26,7 +26,7 @@ public record Event(long token, Readiness readiness) {
     }
 
     /**
-     * Whether an error is pending.
+     * Returns whether an error is pending.
      *
      * @return true if so
      */
@@ -35,9 +35,9 @@ public record Event(long token, Readiness readiness) {
     }
 
     /**
-     * Whether the peer will send no more.
+     * Returns whether the peer will send no more.
      *
-     * @return true if the backend said so
+     * @return true if the backend reported it
      */
     public boolean isReadClosed() {
         return readiness.isReadClosed();

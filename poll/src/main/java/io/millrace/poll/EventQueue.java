@@ -6,11 +6,11 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The event queue of a {@link Notifier}: a list with a head, a tail and a mark, as Tcl has it.
+ * The event queue of a {@link Notifier}: a list with a head, a tail and a mark, as in Tcl.
  *
- * <p>The mark is the last event that was queued at it; events queued at the mark go behind that one, and so keep their order among themselves
- * before everything at the tail. While an event runs it is out of reach: a nested call runs others, and deleting does not touch it.
- * Neither events nor predicates run under the lock.
+ * <p>The mark is the last event that was queued at it; events queued at the mark go behind that one, so they keep their
+ * order among themselves and precede everything at the tail. While an event runs, it cannot be reached: a nested call
+ * runs others, and deleting does not touch it. Neither events nor predicates run under the lock.
  */
 final class EventQueue {
     private static final class Link {
@@ -30,14 +30,14 @@ final class EventQueue {
         }
     }
 
-    // All guarded by this.
+    // All of these are guarded by this.
     private @Nullable Link first;
     private @Nullable Link last;
     private @Nullable Link mark;
     private int size;
     private boolean closed;
 
-    /** False if the queue is closed; nothing was queued then. */
+    /** Adds an event. Returns false if the queue is closed; then nothing was queued. */
     synchronized boolean add(Notifier.Task task, Notifier.Position position) {
         if (closed) {
             return false;
@@ -55,7 +55,7 @@ final class EventQueue {
         return true;
     }
 
-    /** Null: at the front. */
+    /** Inserts a link; at the front if {@code before} is null. */
     private void insertAfter(@Nullable Link before, Link link) {
         Link after = before == null ? first : before.next;
         link.previous = before;
@@ -72,14 +72,17 @@ final class EventQueue {
         }
     }
 
-    /** Runs the first event that is willing. One that throws is over; its exception goes to whoever drives the notifier. */
+    /**
+     * Runs the first event that can run. An event that throws is finished; the exception goes to the caller, which
+     * drives the notifier.
+     */
     boolean serviceOne() {
         for (Link link = runNext(null); link != null; link = runNext(link)) {
             boolean over = true;
             try {
                 over = link.task.run();
             } finally {
-                finished(link, over);
+                finish(link, over);
             }
             if (over) {
                 return true;
@@ -88,7 +91,7 @@ final class EventQueue {
         return false;
     }
 
-    /** The first event behind {@code after} that does not run already, now marked as running. */
+    /** Returns the first event behind {@code after} that is not running, and marks it as running. */
     private synchronized @Nullable Link runNext(@Nullable Link after) {
         Link link = after == null || !after.queued ? first : after.next;
         while (link != null && link.running) {
@@ -100,7 +103,7 @@ final class EventQueue {
         return link;
     }
 
-    private synchronized void finished(Link link, boolean over) {
+    private synchronized void finish(Link link, boolean over) {
         link.running = false;
         if (over) {
             remove(link);

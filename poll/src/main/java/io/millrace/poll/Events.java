@@ -8,18 +8,22 @@ import org.jspecify.annotations.Nullable;
 /**
  * The events of one {@link Poll#poll}: filled by the poll, read by its caller, and reused for the next call.
  *
- * <p>There are two ways to read them. The loop allocates an {@link Event} per step, the cursor allocates nothing:
+ * <p>There are two ways to read them. The loop allocates an {@link Event} per step; the cursor allocates nothing:
  *
  * {@snippet :
- * for (Event event : events) { handle(event.token(), event.readiness()); }
- *
- * while (events.advance()) { handle(events.token(), events.readiness()); }
+ * for (Event event : events) {
+ *   handle(event.token(), event.readiness());
  * }
  *
- * <p>Each step looks its source up at that moment. A source that was deregistered or closed since, even by an earlier
+ * while (events.advance()) {
+ *   handle(events.token(), events.readiness());
+ * }
+ * }
+ *
+ * <p>Each step looks up its source at that moment. A source that was deregistered or closed since, even by an earlier
  * handler of the same batch, is skipped; a source that was reregistered is reported with its new token and interest.
  *
- * <p><b>Threads.</b> One at a time: the polling thread.
+ * <p><b>Threads.</b> Only the polling thread may use it.
  */
 public final class Events implements Iterable<Event> {
     private static final int MAX_CAPACITY = 1 << 20;
@@ -32,7 +36,7 @@ public final class Events implements Iterable<Event> {
     private int cursor;
     private long token;
     private int readiness;
-    private @Nullable Object owner;
+    private @Nullable Object sink;
 
     private Events(int capacity) {
         this.keys = new long[capacity];
@@ -40,7 +44,8 @@ public final class Events implements Iterable<Event> {
     }
 
     /**
-     * Room for so many events per poll. More ready sources than that are served by the polls that follow, none starved.
+     * Creates a buffer with room for {@code capacity} events per poll. If more sources are ready, the following polls
+     * report them, and none is starved.
      *
      * @param capacity from 1 to 1,048,576
      * @return an empty buffer
@@ -54,7 +59,7 @@ public final class Events implements Iterable<Event> {
     }
 
     /**
-     * How many events it has room for.
+     * Returns how many events it has room for.
      *
      * @return the capacity
      */
@@ -63,7 +68,7 @@ public final class Events implements Iterable<Event> {
     }
 
     /**
-     * How many events the last poll put in. Steps over sources that have gone since make it the upper bound of what is read.
+     * Returns how many events the last poll put in. Fewer are read if sources have been deregistered since.
      *
      * @return the number of events
      */
@@ -72,7 +77,7 @@ public final class Events implements Iterable<Event> {
     }
 
     /**
-     * Whether the last poll put nothing in.
+     * Returns whether the last poll put nothing in.
      *
      * @return true if there is no event
      */
@@ -95,13 +100,13 @@ public final class Events implements Iterable<Event> {
         return false;
     }
 
-    /** Puts the cursor before the first event again. */
+    /** Moves the cursor back to before the first event. */
     public void rewind() {
         cursor = 0;
     }
 
     /**
-     * The token of the event under the cursor.
+     * Returns the token of the event under the cursor.
      *
      * @return valid after {@link #advance} returned true
      */
@@ -110,7 +115,7 @@ public final class Events implements Iterable<Event> {
     }
 
     /**
-     * The readiness of the event under the cursor.
+     * Returns the readiness of the event under the cursor.
      *
      * @return valid after {@link #advance} returned true
      */
@@ -119,7 +124,7 @@ public final class Events implements Iterable<Event> {
     }
 
     /**
-     * Whether the event under the cursor is readable.
+     * Returns whether the event under the cursor is readable.
      *
      * @return valid after {@link #advance} returned true
      */
@@ -128,7 +133,7 @@ public final class Events implements Iterable<Event> {
     }
 
     /**
-     * Whether the event under the cursor is writable.
+     * Returns whether the event under the cursor is writable.
      *
      * @return valid after {@link #advance} returned true
      */
@@ -136,7 +141,10 @@ public final class Events implements Iterable<Event> {
         return readiness().isWritable();
     }
 
-    /** Reads {@code token} and {@code readiness} of an event as they are now; false if there is nothing to tell any more. */
+    /**
+     * Reads the current {@code token} and {@code readiness} of an event. Returns false if there is nothing to report
+     * any more.
+     */
     private boolean resolve(int at) {
         Poll from = poll;
         Node node = from == null ? null : from.node(keys[at]);
@@ -144,11 +152,11 @@ public final class Events implements Iterable<Event> {
         if (from == null || node == null || terms == null) {
             return false;
         }
-        owner = node.owner;
+        sink = node.sink;
         token = terms.token();
         readiness = terms.visible(ready[at]);
         if (readiness == 0) {
-            from.invisible(node, terms, ready[at]);
+            from.muteIfHungUp(node, terms, ready[at]);
         }
         return readiness != 0;
     }
@@ -158,7 +166,7 @@ public final class Events implements Iterable<Event> {
         return new Steps();
     }
 
-    // For the poll.
+    // ---- For the poll ----
 
     void clear(Poll owner) {
         poll = owner;
@@ -167,8 +175,8 @@ public final class Events implements Iterable<Event> {
     }
 
     @Nullable
-    Object owner() {
-        return owner;
+    Object sink() {
+        return sink;
     }
 
     int bits() {
@@ -190,7 +198,10 @@ public final class Events implements Iterable<Event> {
         return size + " events, room for " + keys.length;
     }
 
-    /** Independent of the cursor, so that a loop inside a loop works; resolves as late as {@code next()} allows. */
+    /**
+     * Independent of the cursor, so that a loop inside a loop works; resolves each event as late as {@code next()}
+     * allows.
+     */
     private final class Steps implements Iterator<Event> {
         private int next;
         private @Nullable Event found;

@@ -3,9 +3,10 @@ package io.millrace.poll;
 import io.millrace.sys.Bits;
 
 /**
- * What a registration wants to hear of. Immutable; there are eight of them, all made at start, so that none is ever allocated.
+ * The kinds of readiness that a registration wants reported. Immutable; all eight combinations are created at start, so
+ * none is allocated later.
  *
- * <p>{@link #NONE} keeps a source registered and silent.
+ * <p>{@link #NONE} keeps a source registered but silent.
  */
 public final class Interest {
     private static final Interest[] ALL = new Interest[Bits.INTERESTS + 1];
@@ -16,15 +17,15 @@ public final class Interest {
         }
     }
 
-    /** Nothing: registered, and silent whatever happens. */
+    /** Nothing: registered, but silent no matter what happens. */
     public static final Interest NONE = ALL[0];
     /** A read would not block. */
     public static final Interest READABLE = ALL[Bits.READABLE];
     /** A write would not block. */
     public static final Interest WRITABLE = ALL[Bits.WRITABLE];
-    /** Either. */
+    /** Both reading and writing. */
     public static final Interest READ_WRITE = ALL[Bits.READABLE | Bits.WRITABLE];
-    /** Urgent data, where the backend knows it. */
+    /** Urgent data, if the backend supports it. */
     public static final Interest PRIORITY = ALL[Bits.PRIORITY];
 
     private final int bits;
@@ -34,7 +35,7 @@ public final class Interest {
     }
 
     /**
-     * Both interests.
+     * Returns the union of both interests.
      *
      * @param other the interest to add
      * @return the union
@@ -44,9 +45,9 @@ public final class Interest {
     }
 
     /**
-     * This interest without another.
+     * Returns this interest without another.
      *
-     * @param other the interest to take away
+     * @param other the interest to remove
      * @return the difference
      */
     public Interest without(Interest other) {
@@ -54,10 +55,10 @@ public final class Interest {
     }
 
     /**
-     * Whether every bit of another interest is in this one.
+     * Returns whether this interest includes every bit of another.
      *
      * @param other the interest to look for
-     * @return true if it is contained
+     * @return true if it is included
      */
     public boolean contains(Interest other) {
         return (bits & other.bits) == other.bits;

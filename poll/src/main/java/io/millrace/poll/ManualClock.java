@@ -6,20 +6,20 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A clock that moves only when it is told to: for tests of anything that waits. Any thread may move it; a {@link Poll} that
- * sleeps on it looks again after each move.
+ * A clock that moves only when told to, for tests of anything that waits. Any thread may move it; a {@link Poll} that
+ * sleeps on it checks its deadlines after each move.
  */
 public final class ManualClock implements Clock {
     private final AtomicLong now;
     private final List<Runnable> subscribers = new CopyOnWriteArrayList<>();
 
-    /** A clock that stands at 0. */
+    /** Creates a clock that stands at 0. */
     public ManualClock() {
         this(0);
     }
 
     /**
-     * A clock that stands at a given time.
+     * Creates a clock that stands at a given time.
      *
      * @param startNanos the first value of {@link #nanoTime()}
      */
@@ -33,9 +33,9 @@ public final class ManualClock implements Clock {
     }
 
     /**
-     * Moves the clock and tells everyone who sleeps on it.
+     * Moves the clock and notifies its subscribers.
      *
-     * @param by how far, not negative
+     * @param by how far; not negative
      */
     public void advance(Duration by) {
         if (by.isNegative()) {

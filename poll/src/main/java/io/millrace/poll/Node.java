@@ -12,7 +12,10 @@ import org.jspecify.annotations.Nullable;
 abstract sealed class Node extends Slab.Entry permits SoftNode, OsNode {
     volatile @Nullable RegistrationTerms terms;
 
-    /** Whose it is, if an event loop registered it. Written before the terms of a registration are published. */
+    /**
+     * The object to which the events of an event loop's source are delivered; null for other registrations. Written
+     * before the terms of a registration are published.
+     */
     @Nullable
-    Object owner;
+    Object sink;
 }

@@ -201,8 +201,8 @@ public final class Notifier implements AutoCloseable {
         queue.delete(task -> task instanceof Registered gone && gone.deleted);
     }
 
-    /** Its handler is not called any more, and forgotten (end-7). */
-    private void sourceClosed(Source source) {
+    /** Removes the handler of a closed source; it is not called again (end-7). */
+    private void forgetClosedSource(Source source) {
         synchronized (lock) {
             Registered registered = handlers.remove(source);
             if (registered == null) {
@@ -216,7 +216,10 @@ public final class Notifier implements AutoCloseable {
         queue.delete(task -> task instanceof Registered gone && gone.deleted);
     }
 
-    /** Before there is a poll, nobody tells of a close: looks at all handlers whenever their number has doubled. */
+    /**
+     * Before there is a poll, a close is not reported. So this goes through all handlers whenever their number has
+     * doubled.
+     */
     private void forgetClosed() {
         if (handlers.size() < lookAgainAt) {
             return;
@@ -237,7 +240,7 @@ public final class Notifier implements AutoCloseable {
         };
     }
 
-    /** A source that its owner closes, maybe at this moment, is deregistered by that. */
+    /** Does nothing if the source is closed, perhaps at this moment, because that deregisters it. */
     private static void deregister(Poll from, Registered registered) {
         if (registered.isGone()) {
             return;
@@ -257,7 +260,7 @@ public final class Notifier implements AutoCloseable {
         freeTokens.push(registered.token);
     }
 
-    /** How many tokens there are, in use or free. */
+    /** Returns how many tokens there are, in use or free. */
     int tokens() {
         synchronized (lock) {
             return byToken.size();
@@ -344,7 +347,7 @@ public final class Notifier implements AutoCloseable {
                 // A notifier that was closed meanwhile has no handlers left.
                 Registered registered = closed ? null : byToken.get((int) events.token());
                 if (registered != null) {
-                    registered.found(events.readiness(), queue);
+                    registered.mergeAndQueue(events.readiness(), queue);
                 }
             }
         }
@@ -368,7 +371,7 @@ public final class Notifier implements AutoCloseable {
             Poll present = poll;
             if (present == null) {
                 present = settings.open();
-                // Also if one is refused: a source in software that has been in this poll can be in no other.
+                // Even if a source is refused: a software source that has been in this poll cannot be in another.
                 poll = present;
                 registerAll(present);
             }
@@ -376,7 +379,10 @@ public final class Notifier implements AutoCloseable {
         }
     }
 
-    /** One that is refused loses its handler, and the others are registered all the same; then it is told. */
+    /**
+     * Registers all sources. One that is refused loses its handler, the others are registered nevertheless, and then
+     * the refusal is thrown.
+     */
     private void registerAll(Poll with) {
         Throwable refusal = null;
         for (Registered registered : List.copyOf(handlers.values())) {
@@ -490,15 +496,18 @@ public final class Notifier implements AutoCloseable {
         return "notifier of " + owner.getName() + ", " + queue.size() + " events queued" + (closed ? ", closed" : "");
     }
 
-    /** What the poll knows of a source: not the handler, which may be replaced. */
-    private record Watched(Notifier notifier, Source source) implements SourceOwner {
+    /** The sink of a source. It does not refer to the handler, which may be replaced. */
+    private record Watched(Notifier notifier, Source source) implements CloseObserver {
         @Override
-        public void sourceClosed() {
-            notifier.sourceClosed(source);
+        public void onSourceClosed() {
+            notifier.forgetClosedSource(source);
         }
     }
 
-    /** A handler, and at the same time its event in the queue: at most one, so readiness that comes meanwhile is merged. */
+    /**
+     * A handler that is also its own event in the queue. There is at most one such event, so readiness that comes
+     * meanwhile is merged.
+     */
     private static final class Registered implements Task {
         final Notifier notifier;
         final Source source;
@@ -506,7 +515,7 @@ public final class Notifier implements AutoCloseable {
         final SourceHandler handler;
         final int token;
         volatile boolean deleted;
-        /** Found and not handled yet; guarded by the notifier's lock. */
+        /** Readiness that was found but not handled yet. Guarded by the notifier's lock. */
         private Readiness found = Readiness.NONE;
 
         Registered(Notifier notifier, Source source, Interest interest, SourceHandler handler, int token) {
@@ -517,7 +526,7 @@ public final class Notifier implements AutoCloseable {
             this.token = token;
         }
 
-        /** The source was closed by its owner, which deregistered it. */
+        /** Returns whether the source was closed, which deregistered it. */
         boolean isGone() {
             return switch (source.handle()) {
                 case KernelHandle os -> os.attachment() == null;
@@ -525,12 +534,12 @@ public final class Notifier implements AutoCloseable {
             };
         }
 
-        /** Under the notifier's lock. */
+        /** Called under the notifier's lock. */
         boolean isQueued() {
             return found.bits() != 0;
         }
 
-        void found(Readiness readiness, EventQueue queue) {
+        void mergeAndQueue(Readiness readiness, EventQueue queue) {
             boolean queued = isQueued();
             found = found.and(readiness);
             if (!queued) {

@@ -1,15 +1,15 @@
 package io.millrace.poll;
 
 /**
- * What became of a message that was sent. A message that was not taken comes back.
+ * The result of sending a message to a channel. A message that was not taken is handed back.
  *
- * @param <T> the messages
+ * @param <T> the type of the messages
  */
 public sealed interface Offered<T> {
     /**
      * The message is in the channel.
      *
-     * @param <T> the messages
+     * @param <T> the type of the messages
      */
     record Sent<T>() implements Offered<T> {
         private static final Sent<?> INSTANCE = new Sent<>();
@@ -18,21 +18,21 @@ public sealed interface Offered<T> {
     /**
      * The channel is bounded and full; try again after the receiver has taken something.
      *
-     * @param item the message, which is still the caller's
-     * @param <T> the messages
+     * @param item the message, which was not taken
+     * @param <T> the type of the messages
      */
     record Full<T>(T item) implements Offered<T> {}
 
     /**
-     * Nobody will ever receive it: the receiver is closed, or the last sender was.
+     * The message can never be received: the receiver or the last sender is closed.
      *
-     * @param item the message, which is still the caller's
-     * @param <T> the messages
+     * @param item the message, which was not taken
+     * @param <T> the type of the messages
      */
     record Disconnected<T>(T item) implements Offered<T> {}
 
     /**
-     * Whether the message was taken.
+     * Returns whether the message was taken.
      *
      * @return true if it is in the channel
      */
@@ -41,10 +41,10 @@ public sealed interface Offered<T> {
     }
 
     /**
-     * The one {@link Sent}: nothing is allocated for a message that was taken.
+     * Returns the only {@link Sent}, so that nothing is allocated for a message that was taken.
      *
-     * @param <T> the messages
-     * @return the same one every time
+     * @param <T> the type of the messages
+     * @return always the same one
      */
     @SuppressWarnings("unchecked")
     static <T> Offered<T> sent() {

@@ -3,14 +3,22 @@ package io.millrace.poll;
 import io.millrace.poll.internal.KernelHandle;
 import org.jspecify.annotations.Nullable;
 
-/** A source that the kernel watches. It has no word of its own: the kernel, or the backend's emulation, is the state. */
+/**
+ * A source that the kernel watches. It has no atomic word: its state is in the kernel, or in the backend's emulation.
+ */
 final class OsNode extends Node implements KernelHandle.Attachment {
     final Registry registry;
     final KernelHandle handle;
-    /** A LEVEL registration whose kernel events all lie outside its interest is asked for as an edge, once per terms. */
+    /**
+     * Whether a LEVEL registration whose kernel events are all outside its interest is registered as an edge; once per
+     * terms.
+     */
     boolean muted;
 
-    /** What is registered in the place of this node if the kernel will not watch the handle because it is always ready. */
+    /**
+     * The node that is registered instead of this one, if the kernel does not watch the file because it is always
+     * ready.
+     */
     @Nullable
     SoftNode always;
 
@@ -19,14 +27,14 @@ final class OsNode extends Node implements KernelHandle.Attachment {
         this.handle = handle;
     }
 
-    /** The node that is in the slab. */
+    /** Returns the node that is in the slab. */
     Node registered() {
         return always != null ? always : this;
     }
 
     @Override
-    public void drained(int readiness) {
-        registry.drained(this, readiness);
+    public void markDrained(int readiness) {
+        registry.markDrained(this, readiness);
     }
 
     @Override

@@ -25,8 +25,9 @@ import org.jspecify.annotations.Nullable;
  * Waits for many sources at once: descriptors, software sources and timers.
  *
  * <p><b>After an edge, read until would-block.</b> A source registered with {@link Trigger#EDGE} is reported when it
- * becomes ready, and then not again until it was drained or more arrives. So read, write or accept until the call
- * answers would-block (a timer or a channel: null); otherwise what you leave behind may wait for ever. With {@link
+ * becomes ready, and then not again until it was drained or reregistered. So read, write or accept until the call
+ * answers would-block (a timer or a channel: null); otherwise what you leave behind may wait for ever, even if more
+ * arrives: that is a new edge for some sources and backends and not for others, see {@link Trigger#EDGE}. With {@link
  * Trigger#LEVEL} a source is reported by every poll for as long as it is ready.
  *
  * {@snippet :
@@ -77,15 +78,19 @@ import org.jspecify.annotations.Nullable;
  * on newer Linux kernels, milliseconds elsewhere.
  */
 public final class Poll implements AutoCloseable {
-    // One class, because the seven steps of a turn and the control calls of other threads meet in one place: whether
-    // somebody sleeps, and who must wake it. The registrations are in Registry, the software queue and the
-    // timers have classes of their own; what is left is the turn, the wake-up and the public face with its Javadoc.
+    // One class, because the seven steps of a poll and the control calls of other threads meet in one place: whether a
+    // thread sleeps, and which one must wake it. The registrations are in Registry, and the software queue and the
+    // timers have their own classes; what is left is the poll itself, waking, and the public methods with their
+    // Javadoc.
 
     private static final String BACKEND_PROPERTY = "millrace.backend";
     private static final Duration DEFAULT_TICK = Duration.ofMillis(100);
     private static final int DELAY_SLOTS = 256;
     private static final long NEVER = Long.MAX_VALUE;
-    /** How many sources in software that have nothing to say a pass looks at: to take in a delay takes a microsecond. */
+    /**
+     * How many software sources with nothing to report one pass looks at, because taking in a delay takes a
+     * microsecond.
+     */
     static final int SILENT = 1_024;
 
     private static final VarHandle WAITS;
@@ -105,12 +110,14 @@ public final class Poll implements AutoCloseable {
 
     private final WakeGate gate = new WakeGate();
     private final ReadinessQueue queue = new ReadinessQueue(this::wakeSleeper);
-    /** Registered nowhere, pushed to make a sleeping poll look again: at a clock that jumped, at a timer that is new. */
+    /**
+     * Not registered; it is pushed to make a sleeping poll check again, because a clock has jumped or a timer is new.
+     */
     private final SoftNode nudge = new SoftNode();
 
     private final Registry registry;
 
-    /** Delayed readiness. Poll thread only. */
+    /** Delayed readiness. Used on the polling thread only. */
     private final TimerWheel<SoftNode> delays;
 
     private final AtomicReference<@Nullable Thread> poller = new AtomicReference<>();
@@ -118,15 +125,18 @@ public final class Poll implements AutoCloseable {
     private volatile boolean wakeRequested;
     private volatile boolean stopRequested;
 
-    /** Alternates which of the two kinds of event gets the odd place of a small {@link Events}. Poll thread only. */
+    /**
+     * Alternates which of the two kinds of events gets the odd place of a small {@link Events}. Used on the polling
+     * thread only.
+     */
     private int turn;
 
-    /** Written by the poll thread, read by anyone. */
+    /** Written by the polling thread, read by any. */
     private long waits;
 
     private final AtomicLong wakes = new AtomicLong();
 
-    /** Over a selector of the caller's choice, which the poll then owns. */
+    /** Creates a poll on a selector, which then belongs to it. */
     Poll(Selector selector, BackendReport report, Clock clock, Duration tick) {
         this.selector = selector;
         this.report = report;
@@ -177,9 +187,9 @@ public final class Poll implements AutoCloseable {
         registry.register(source.handle(), RegistrationTerms.of(token, interest, trigger), null);
     }
 
-    /** As {@link #register(Source, long, Interest, Trigger)}, by somebody who wants to know when the source is closed. */
-    void register(Source source, long token, Interest interest, Trigger trigger, SourceOwner owner) {
-        registry.register(source.handle(), RegistrationTerms.of(token, interest, trigger), owner);
+    /** Like {@link #register(Source, long, Interest, Trigger)}, with a sink that is told when the source is closed. */
+    void register(Source source, long token, Interest interest, Trigger trigger, CloseObserver sink) {
+        registry.register(source.handle(), RegistrationTerms.of(token, interest, trigger), sink);
     }
 
     /**
@@ -209,7 +219,7 @@ public final class Poll implements AutoCloseable {
 
     // ---- Waking: any thread ----
 
-    /** After work was published: wakes the poll if it sleeps, and only then. */
+    /** Wakes the poll if it is asleep, after work was published. */
     private void wakeSleeper() {
         if (gate.claimWake()) {
             wakes.incrementAndGet();
@@ -260,7 +270,7 @@ public final class Poll implements AutoCloseable {
             throw new IllegalStateException("a virtual thread must not wait in a poll: it would hold its carrier;"
                     + " poll with timeout zero, or on a platform thread");
         }
-        LeakTracker.sweep(); // before it is entered: whoever closes the poll does not wait for a log
+        LeakTracker.sweep(); // before the poll is entered, so that a thread that closes it need not wait for a logger
         enter();
         try {
             events.clear(this);
@@ -292,8 +302,8 @@ public final class Poll implements AutoCloseable {
     }
 
     /**
-     * Read before it is reset, also if there are events to return anyway: the read is what makes visible whatever the waker did before its wake. A
-     * reset alone would swallow the wake, and its data with it.
+     * The request is read before it is reset, even if there are events to return anyway: the read is what makes visible
+     * what the waking thread did before its wake. A reset alone would lose the wake and the data with it.
      */
     private boolean takeWakeRequest() {
         boolean requested = wakeRequested;
@@ -303,7 +313,7 @@ public final class Poll implements AutoCloseable {
         return requested;
     }
 
-    /** Steps 1 to 6. */
+    /** Performs steps 1 to 6. */
     private void pass(Events events, long left, PollAccess.@Nullable PendingWork work) throws IOException {
         turn++;
         long untilTimer = takeSoftware();
@@ -317,17 +327,20 @@ public final class Poll implements AutoCloseable {
         }
         readSoftware(events);
         if (kernelRoom == 0 && events.isEmpty()) {
-            // All that software had was outside its interest: the only place is the kernel's after all.
+            // All software events were outside their interest, so the only place goes to the kernel's after all.
             readKernel(events, await(0, events.capacity(), work), work != null);
         }
     }
 
-    /** Places kept for software events if there are any: half of a small buffer, rounded down and up in turn (mio-30). */
+    /**
+     * Returns how many places are reserved for software events if there are any: half of a small buffer, rounded down
+     * and up in turn (mio-30).
+     */
     private int softShare(Events events) {
         return queue.isDrained() ? 0 : (events.capacity() + (turn & 1)) >>> 1;
     }
 
-    /** Sleeps in the kernel, if it still may after it has said so: see {@link WakeGate}. */
+    /** Sleeps in the kernel, if it still may after it has announced that: see {@link WakeGate}. */
     private int await(long waitNanos, int maxEvents, PollAccess.@Nullable PendingWork work) throws IOException {
         WAITS.setOpaque(this, waits + 1);
         if (waitNanos == 0) {
@@ -339,11 +352,14 @@ public final class Poll implements AutoCloseable {
         try {
             return selector.await(pending ? 0 : waitNanos == NEVER ? -1 : waitNanos, maxEvents);
         } finally {
-            gate.awake();
+            gate.markAwake();
         }
     }
 
-    /** A loop skips what is invisible when it comes to it; whoever called {@link #poll} goes on waiting instead (mio-28). */
+    /**
+     * Reads the kernel's events. Events outside the interest are skipped by the cursor for a loop; for a caller of
+     * {@link #poll}, they must not end the wait (mio-28).
+     */
     private void readKernel(Events events, int found, boolean isLoop) {
         for (int i = 0; i < found; i++) {
             long key = selector.key(i);
@@ -363,12 +379,15 @@ public final class Poll implements AutoCloseable {
         if (terms.visible(ready) != 0) {
             return true;
         }
-        invisible(node, terms, ready);
+        muteIfHungUp(node, terms, ready);
         return false;
     }
 
-    /** A hang-up comes unasked, and a level one for ever. Anything else outside the interest is an event of former terms. */
-    void invisible(Node node, RegistrationTerms terms, int ready) {
+    /**
+     * A hang-up is reported even if it was not asked for and, with LEVEL, for ever. Any other event outside the
+     * interest belongs to earlier terms.
+     */
+    void muteIfHungUp(Node node, RegistrationTerms terms, int ready) {
         if (node instanceof OsNode os && terms.trigger() == Bits.LEVEL && (ready & Bits.WRITE_CLOSED) != 0) {
             registry.mute(os, terms);
         }
@@ -386,7 +405,7 @@ public final class Poll implements AutoCloseable {
             return NEVER;
         }
         long now = registry.clock.nanoTime();
-        // At most a step, like the timers: the rest in the next pass, which does not sleep before it.
+        // One step at most, as with timers; the rest follows in the next pass, which does not sleep before.
         if (delays.advance(now, Timer.STEP) > 0) {
             for (SoftNode node = delays.pollDue(); node != null; node = delays.pollDue()) {
                 node.wheelKey = -1;
@@ -402,7 +421,7 @@ public final class Poll implements AutoCloseable {
         return next;
     }
 
-    /** Fires what is due of a node's delays and puts the rest into the wheel, in the place of what was there. */
+    /** Fires the delays of a node that are due, and puts the rest into the wheel, replacing what was there. */
     private void scheduleDelay(SoftNode node, long now, boolean enqueue) {
         long left = node.fireDue(now, enqueue);
         if (node.wheelKey >= 0) {
@@ -426,10 +445,11 @@ public final class Poll implements AutoCloseable {
     }
 
     /**
-     * Hands out the queue's snapshot, as far as there is room; LEVEL nodes go behind what is pending, for the next poll. Nodes that have nothing to say take no room: of those at most {@value #SILENT}, and
-     * the rest in the next pass, which does not sleep before it (end-5).
+     * Reports the queue's snapshot, as far as there is room; LEVEL nodes go behind what is pending, for the next poll.
+     * Nodes with nothing to report take no room; at most {@value #SILENT} of them are handled, and the rest in the next
+     * pass, which does not sleep before (end-5).
      */
-    @SuppressWarnings("ReferenceEquality") // nodes and terms are compared by identity: it is what is meant
+    @SuppressWarnings("ReferenceEquality") // compares nodes and terms by identity on purpose
     private void readSoftware(Events events) {
         SoftNode firstRequeued = null;
         int room = events.room();
@@ -439,13 +459,13 @@ public final class Poll implements AutoCloseable {
                 return;
             }
             queue.take();
-            // Off first, then look: see SoftNode.
+            // Clear QUEUED first, then read: see SoftNode.
             int word = node.takeQueued();
             if (SoftNode.hasDelay(word) && !SoftNode.isClosed(word)) {
                 scheduleDelay(node, registry.clock.nanoTime(), false);
-                word |= node.readiness(); // with what was due already
+                word |= node.readiness(); // includes what was already due
             } else if (node.wheelKey >= 0) {
-                forgetDelay(node); // cancelled, by an immediate set or by its end
+                forgetDelay(node); // cancelled, by an immediate set or by a close
             }
             if (SoftNode.isClosed(word)) {
                 continue;
@@ -466,22 +486,32 @@ public final class Poll implements AutoCloseable {
         }
     }
 
-    /** The registration that has this key now, or null if it is gone; for {@link Events}. */
+    /** Returns the registration that has this key now, or null. For {@link Events}. */
     @Nullable
     Node node(long key) {
         return registry.node(key);
     }
 
     private void enter() {
-        Thread current = Thread.currentThread();
-        if (!poller.compareAndSet(null, current)) {
+        if (!tryEnter()) {
             registry.requireOpen("poll");
             throw new IllegalStateException("cannot poll: " + poller.get() + " is polling; one thread at a time may");
+        }
+    }
+
+    /**
+     * Takes the place of the polling thread. Returns false if another thread has it. For one pass or, as an event loop
+     * does, for all passes of a run.
+     */
+    private boolean tryEnter() {
+        if (!poller.compareAndSet(null, Thread.currentThread())) {
+            return false;
         }
         if (registry.isClosed()) {
             leave();
             throw new ClosedPollException("poll");
         }
+        return true;
     }
 
     private void leave() {
@@ -536,10 +566,10 @@ public final class Poll implements AutoCloseable {
         wake();
     }
 
-    // ---- Looking at it ----
+    // ---- Properties ----
 
     /**
-     * The backend's name.
+     * Returns the backend's name.
      *
      * @return {@code epoll}, {@code kqueue}, {@code poll} or {@code nio}
      */
@@ -612,12 +642,12 @@ public final class Poll implements AutoCloseable {
     }
 
     /**
-     * By whoever gets the poller's place after {@code closed} was set: a closer that found no poller, or the poller on its way out.
-     * After that, no one enters any more.
+     * Called by the thread that gets the place of the polling thread after {@code closed} was set: either a closer that
+     * found no polling thread, or the polling thread on its way out. After that, no thread can enter.
      */
     private void releaseOnce() {
         if (!poller.compareAndSet(null, Thread.currentThread())) {
-            return; // somebody else is in: it releases on its way out
+            return; // another thread is polling, and releases on its way out
         }
         if (released.getCount() == 0) {
             poller.set(null);
@@ -655,15 +685,29 @@ public final class Poll implements AutoCloseable {
                 + waits() + " waits, " + wakes + " wake-ups";
     }
 
-    /** What an event loop sees of it. */
+    /** What an event loop sees of a poll. */
     private static final class Loop extends PollAccess {
-        /** Of nearly all that loops register: one object, which stays near. Nobody tells an edge's terms from equal ones. */
+        /**
+         * The terms of nearly all sources of loops, shared so that they stay in the cache. For an edge, the identity of
+         * the terms does not matter.
+         */
         private static final RegistrationTerms USUAL = RegistrationTerms.of(0, Interest.READ_WRITE, Trigger.EDGE);
 
         @Override
+        public boolean tryEnter(Poll poll) {
+            return poll.tryEnter();
+        }
+
+        @Override
+        public void leave(Poll poll) {
+            poll.leave();
+        }
+
+        @Override
+        @SuppressWarnings("ReferenceEquality") // threads are compared by identity
         public int pollOnce(Poll poll, Events events, long timeoutNanos, PendingWork work) {
+            assert poll.poller.get() == Thread.currentThread() : "the loop has not entered " + poll;
             LeakTracker.sweep();
-            poll.enter();
             try {
                 events.clear(poll);
                 poll.pass(events, timeoutNanos, work);
@@ -671,8 +715,6 @@ public final class Poll implements AutoCloseable {
                 return events.size();
             } catch (IOException e) {
                 throw new UncheckedIOException("cannot wait on " + poll.selector, e);
-            } finally {
-                poll.leave();
             }
         }
 
@@ -682,15 +724,15 @@ public final class Poll implements AutoCloseable {
         }
 
         @Override
-        public void register(Poll poll, Source source, long token, Object owner, Interest interest, Trigger trigger) {
+        public void register(Poll poll, Source source, long token, Object sink, Interest interest, Trigger trigger) {
             boolean usual = token == 0 && trigger == Trigger.EDGE && interest.bits() == USUAL.interest();
             poll.registry.register(
-                    source.handle(), usual ? USUAL : RegistrationTerms.of(token, interest, trigger), owner);
+                    source.handle(), usual ? USUAL : RegistrationTerms.of(token, interest, trigger), sink);
         }
 
         @Override
-        public @Nullable Object owner(Events events) {
-            return events.owner();
+        public @Nullable Object sink(Events events) {
+            return events.sink();
         }
 
         @Override
@@ -709,8 +751,13 @@ public final class Poll implements AutoCloseable {
         }
 
         @Override
-        public void owners(Poll poll, Consumer<Object> each) {
-            poll.registry.owners(each);
+        public void forEachSink(Poll poll, Consumer<Object> each) {
+            poll.registry.forEachSink(each);
+        }
+
+        @Override
+        public boolean isTimer(Source source) {
+            return source.handle() instanceof Registration registration && registration.node.timer != null;
         }
 
         @Override
@@ -724,7 +771,7 @@ public final class Poll implements AutoCloseable {
         }
     }
 
-    /** Settings of a poll that has yet to be opened. */
+    /** Collects the settings of a poll. */
     public static final class Builder {
         private @Nullable String backend;
         private Clock clock = Clock.system();
@@ -733,7 +780,7 @@ public final class Poll implements AutoCloseable {
         private Builder() {}
 
         /**
-         * Asks for one backend and no other.
+         * Requires a particular backend.
          *
          * @param name {@code epoll}, {@code kqueue}, {@code poll}, {@code nio}, or one found by the service loader
          * @return this
@@ -744,9 +791,9 @@ public final class Poll implements AutoCloseable {
         }
 
         /**
-         * The clock for timeouts and delays.
+         * Sets the clock for timeouts and delays.
          *
-         * @param clock the system's by default
+         * @param clock the system's clock by default
          * @return this
          */
         public Builder clock(Clock clock) {
@@ -755,7 +802,7 @@ public final class Poll implements AutoCloseable {
         }
 
         /**
-         * The tick of delayed readiness.
+         * Sets the tick of delayed readiness.
          *
          * @param tick positive; 100 ms by default
          * @return this
@@ -767,9 +814,9 @@ public final class Poll implements AutoCloseable {
         }
 
         /**
-         * Opens it.
+         * Opens the poll.
          *
-         * @return an open poll, the caller's to close
+         * @return an open poll, which the caller must close
          */
         public Poll open() {
             String forced = backend != null ? backend : System.getProperty(BACKEND_PROPERTY);

@@ -1,19 +1,19 @@
 package io.millrace.poll;
 
-/** What {@link Poll#run} calls, on the thread that runs it. */
+/** Called by {@link Poll#run}, on the thread that runs it. */
 @FunctionalInterface
 public interface PollHandler {
     /**
-     * A source is ready; timers and channels come this way too.
+     * Called when a source is ready. This includes timers and channels.
      *
-     * @param poll the poll that found it
-     * @param token the source's token
+     * @param poll the poll that reports it
+     * @param token the token of the source
      * @param kind what it is ready for
      */
     void ready(Poll poll, long token, Readiness kind);
 
     /**
-     * All events of one poll have been handed over.
+     * Called after all events of one poll were passed to {@link #ready}.
      *
      * @param poll the poll
      */

@@ -4,10 +4,10 @@ import io.millrace.sys.Bits;
 import java.util.StringJoiner;
 
 /**
- * What a source is ready for. Immutable; all 64 combinations are made at start, so that none is ever allocated.
+ * What a source is ready for. Immutable; all 64 combinations are created at start, so none is allocated later.
  *
- * <p>{@link #READABLE} and {@link #WRITABLE} are reported on every backend. The others are hints: a backend that does not know
- * them leaves them out, and the call that follows finds out the same.
+ * <p>{@link #READABLE} and {@link #WRITABLE} are reported on every backend. The others are hints: a backend that does
+ * not know them leaves them out, and the next call on the source finds out the same.
  */
 public final class Readiness {
     private static final Readiness[] TABLE = new Readiness[Bits.ALL + 1];
@@ -20,17 +20,17 @@ public final class Readiness {
 
     /** Nothing. */
     public static final Readiness NONE = TABLE[0];
-    /** A read would not block: data, end of stream, or an error to be read. */
+    /** A read would not block: there is data, the end of the stream, or an error to be read. */
     public static final Readiness READABLE = TABLE[Bits.READABLE];
     /** A write would not block. */
     public static final Readiness WRITABLE = TABLE[Bits.WRITABLE];
-    /** Both. */
+    /** Both reading and writing. */
     public static final Readiness READ_WRITE = TABLE[Bits.READABLE | Bits.WRITABLE];
     /** Urgent data. */
     public static final Readiness PRIORITY = TABLE[Bits.PRIORITY];
-    /** An error is pending; comes with every direction that the registration is interested in. */
+    /** An error is pending. Reported together with every direction that the registration is interested in. */
     public static final Readiness ERROR = TABLE[Bits.ERROR];
-    /** The peer will send no more: read on to the end of the stream. */
+    /** The peer will send no more: read until the end of the stream. */
     public static final Readiness READ_CLOSED = TABLE[Bits.READ_CLOSED];
     /** The peer will take no more. */
     public static final Readiness WRITE_CLOSED = TABLE[Bits.WRITE_CLOSED];
@@ -46,7 +46,7 @@ public final class Readiness {
     }
 
     /**
-     * Both readinesses.
+     * Returns the union of both.
      *
      * @param other the readiness to add
      * @return the union
@@ -56,17 +56,17 @@ public final class Readiness {
     }
 
     /**
-     * Whether every bit of another readiness is in this one.
+     * Returns whether this readiness includes every bit of another.
      *
      * @param other the readiness to look for
-     * @return true if it is contained
+     * @return true if it is included
      */
     public boolean contains(Readiness other) {
         return (bits & other.bits) == other.bits;
     }
 
     /**
-     * Whether a read would not block.
+     * Returns whether a read would not block.
      *
      * @return true if so
      */
@@ -75,7 +75,7 @@ public final class Readiness {
     }
 
     /**
-     * Whether a write would not block.
+     * Returns whether a write would not block.
      *
      * @return true if so
      */
@@ -84,7 +84,7 @@ public final class Readiness {
     }
 
     /**
-     * Whether an error is pending.
+     * Returns whether an error is pending.
      *
      * @return true if so
      */
@@ -93,25 +93,25 @@ public final class Readiness {
     }
 
     /**
-     * Whether the peer will send no more.
+     * Returns whether the peer will send no more.
      *
-     * @return true if the backend said so
+     * @return true if the backend reported it
      */
     public boolean isReadClosed() {
         return (bits & Bits.READ_CLOSED) != 0;
     }
 
     /**
-     * Whether the peer will take no more.
+     * Returns whether the peer will take no more.
      *
-     * @return true if the backend said so
+     * @return true if the backend reported it
      */
     public boolean isWriteClosed() {
         return (bits & Bits.WRITE_CLOSED) != 0;
     }
 
     /**
-     * Whether urgent data waits.
+     * Returns whether there is urgent data.
      *
      * @return true if so
      */

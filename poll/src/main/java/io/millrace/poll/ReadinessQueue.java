@@ -7,10 +7,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Software nodes that the poll has to look at: a lock-free, intrusive queue with many producers and one consumer.
  *
- * <p>Producers push onto a shared stack. The consumer takes the whole stack with one exchange, reverses it, and appends it to a
- * list of its own; so nodes come out in the order they were pushed, a taken stack is a snapshot (a producer that never stops
- * can't keep the consumer busy), and there is no ABA: nothing is ever popped from the shared stack singly. Nodes are linked
- * through {@link SoftNode#next}; nothing is allocated. A node is in here at most once: {@link SoftNode#markQueued}.
+ * <p>Producers push onto a shared stack. The consumer takes the whole stack with one exchange, reverses it, and appends
+ * it to its own list. So nodes come out in the order in which they were pushed, and a taken stack is a snapshot: a
+ * producer that never stops cannot keep the consumer busy. There is no ABA problem, because nodes are never popped
+ * individually. Nodes are linked through {@link SoftNode#next}; nothing is allocated. A node is in the queue at most
+ * once: see {@link SoftNode#markQueued}.
  */
 final class ReadinessQueue {
     private static final VarHandle HEAD;
@@ -23,13 +24,13 @@ final class ReadinessQueue {
         }
     }
 
-    /** Told after each push, so that a sleeping poll is woken. */
+    /** Called after each push, to wake a sleeping poll. */
     private final Runnable onPush;
 
     private volatile @Nullable SoftNode head;
     private volatile boolean closed;
 
-    // The consumer's own list, first in first out.
+    // The consumer's own list, first in, first out.
     private @Nullable SoftNode first;
     private @Nullable SoftNode last;
 
@@ -37,12 +38,12 @@ final class ReadinessQueue {
         this.onPush = onPush;
     }
 
-    /** Any thread; the caller has just turned the node's QUEUED on. */
+    /** Pushes a node whose QUEUED the caller has just turned on. Any thread. */
     void push(SoftNode node) {
         while (!closed) {
             SoftNode seen = head;
             node.next = seen;
-            // Volatile: publishes the link, and orders the push before the look at the sleeper in onPush.
+            // Volatile: publishes the link, and orders the push before the check of the sleeper in onPush.
             if (HEAD.compareAndSet(this, seen, node)) {
                 onPush.run();
                 return;
@@ -50,7 +51,7 @@ final class ReadinessQueue {
         }
     }
 
-    /** Lets go of every node; what is pushed from now on, or at this moment, is nobody's concern. Consumer. */
+    /** Drops all nodes; what is pushed later, or at this moment, is ignored. Consumer. */
     void close() {
         closed = true;
         head = null;
@@ -58,12 +59,12 @@ final class ReadinessQueue {
         last = null;
     }
 
-    /** Whether a producer has pushed since the last {@link #takeSnapshot}; for the last look before sleeping. */
+    /** Returns whether a node was pushed since the last {@link #takeSnapshot}; for the last check before sleeping. */
     boolean hasPushed() {
         return head != null;
     }
 
-    /** Consumer: appends what was pushed so far to its own list. */
+    /** Appends what was pushed so far to the consumer's list. Consumer. */
     void takeSnapshot() {
         if (head == null) {
             return;
@@ -84,18 +85,18 @@ final class ReadinessQueue {
         last = newest;
     }
 
-    /** Consumer: whether its own list is empty. */
+    /** Returns whether the consumer's list is empty. Consumer. */
     boolean isDrained() {
         return first == null;
     }
 
-    /** Consumer: the next node of its own list, without taking it. */
+    /** Returns the next node of the consumer's list without taking it. Consumer. */
     @Nullable
     SoftNode peek() {
         return first;
     }
 
-    /** Consumer: takes the next node of its own list. */
+    /** Takes the next node of the consumer's list. Consumer. */
     @Nullable
     SoftNode take() {
         SoftNode node = first;
@@ -109,7 +110,7 @@ final class ReadinessQueue {
         return node;
     }
 
-    /** Consumer: puts a node whose QUEUED it has just turned on behind everything that is pending (mio-19). */
+    /** Puts a node whose QUEUED it has just turned on behind everything that is pending (mio-19). Consumer. */
     void requeue(SoftNode node) {
         node.next = null;
         if (last == null) {

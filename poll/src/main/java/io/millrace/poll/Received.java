@@ -1,42 +1,42 @@
 package io.millrace.poll;
 
 /**
- * What a receiver found.
+ * The result of receiving from a channel.
  *
- * @param <T> the messages
+ * @param <T> the type of the messages
  */
 public sealed interface Received<T> {
     /**
-     * A message.
+     * A message was received.
      *
      * @param value the message
-     * @param <T> the messages
+     * @param <T> the type of the messages
      */
     record Item<T>(T value) implements Received<T> {}
 
     /**
-     * Nothing now; there may be something later.
+     * There is no message now; there may be one later.
      *
-     * @param <T> the messages
+     * @param <T> the type of the messages
      */
     record Empty<T>() implements Received<T> {
         private static final Empty<?> INSTANCE = new Empty<>();
     }
 
     /**
-     * Nothing now or ever: the last sender is closed and everything was received.
+     * There will be no more messages: the last sender is closed and everything was received.
      *
-     * @param <T> the messages
+     * @param <T> the type of the messages
      */
     record Disconnected<T>() implements Received<T> {
         private static final Disconnected<?> INSTANCE = new Disconnected<>();
     }
 
     /**
-     * The one {@link Empty}.
+     * Returns the only {@link Empty}.
      *
-     * @param <T> the messages
-     * @return the same one every time
+     * @param <T> the type of the messages
+     * @return always the same one
      */
     @SuppressWarnings("unchecked")
     static <T> Received<T> empty() {
@@ -44,10 +44,10 @@ public sealed interface Received<T> {
     }
 
     /**
-     * The one {@link Disconnected}.
+     * Returns the only {@link Disconnected}.
      *
-     * @param <T> the messages
-     * @return the same one every time
+     * @param <T> the type of the messages
+     * @return always the same one
      */
     @SuppressWarnings("unchecked")
     static <T> Received<T> disconnected() {

@@ -47,7 +47,7 @@ public final class Registration implements Source, SourceHandle, AutoCloseable {
         this.node = new SoftNode();
     }
 
-    /** For a timer, which the poll asks for its next deadline. */
+    /** Creates the registration of a timer, which the poll asks for its next deadline. */
     Registration(Timer<?> timer) {
         this.node = new SoftNode(timer, null);
     }
@@ -145,7 +145,7 @@ public final class Registration implements Source, SourceHandle, AutoCloseable {
     @Override
     public void close() {
         if (node.close()) {
-            node.cancelDelays(); // also one that raced a deregister
+            node.cancelDelays(); // including one that raced with a deregister
             Registry at = registry;
             if (at != null) {
                 at.detach(node);
@@ -153,8 +153,8 @@ public final class Registration implements Source, SourceHandle, AutoCloseable {
         }
     }
 
-    /** Set by the poll under its control lock, before it looks whether the node is closed: see {@link #close}. */
-    void bound(Registry to) {
+    /** Set by the poll under its control lock, before it checks whether the node is closed: see {@link #close}. */
+    void bindTo(Registry to) {
         registry = to;
     }
 

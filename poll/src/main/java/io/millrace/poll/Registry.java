@@ -16,13 +16,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who is registered with a poll, and the control calls: the half of {@link Poll} that any thread may call.
+ * The registrations of a poll, and the control calls: the half of {@link Poll} that any thread may call.
  *
- * <p>Control calls are serialised by one lock, which is never held while user code runs, the kernel waits, or a descriptor is closed (see {@link
- * KernelHandle}). The poll thread reads
- * without it: {@link #node} and {@link #timers} are published, {@link Node#terms} is replaced as a whole.
+ * <p>Control calls are serialized by one lock, which is never held while user code runs, the kernel waits, or a
+ * descriptor is closed (see {@link KernelHandle}). The polling thread reads without it: {@link #node} and {@link
+ * #timers} are published, and {@link Node#terms} is replaced as a whole.
  */
-@SuppressWarnings("ReferenceEquality") // clocks, nodes and terms are compared by identity: it is what is meant
+@SuppressWarnings("ReferenceEquality") // compares clocks, nodes and terms by identity on purpose
 final class Registry {
     final Clock clock;
     private final Selector selector;
@@ -43,10 +43,10 @@ final class Registry {
         this.wakeSleeper = wakeSleeper;
     }
 
-    void register(SourceHandle handle, RegistrationTerms terms, @Nullable Object owner) {
+    void register(SourceHandle handle, RegistrationTerms terms, @Nullable Object sink) {
         switch (handle) {
-            case Registration registration -> registerSoft(registration, terms, owner);
-            case KernelHandle os -> registerOs(os, terms, owner);
+            case Registration registration -> registerSoft(registration, terms, sink);
+            case KernelHandle os -> registerOs(os, terms, sink);
         }
     }
 
@@ -68,7 +68,7 @@ final class Registry {
         }
     }
 
-    private void registerSoft(Registration registration, RegistrationTerms terms, @Nullable Object owner) {
+    private void registerSoft(Registration registration, RegistrationTerms terms, @Nullable Object sink) {
         SoftNode node = registration.node;
         control.lock();
         try {
@@ -84,12 +84,12 @@ final class Registry {
                 throw new IllegalStateException("cannot register: the source belongs to another poll;"
                         + " a source in software stays with its first one");
             }
-            // Only now: from here on this poll's lock guards the terms, and no other's.
+            // Not earlier: from here on, this poll's lock guards the terms, and no other poll's.
             if (node.terms != null) {
                 throw new IllegalStateException("cannot register: already registered" + remedyReregister(node));
             }
-            registration.bound(this);
-            node.owner = owner;
+            registration.bindTo(this);
+            node.sink = sink;
             nodes.insert(node);
             node.terms = terms;
             if (node.timer != null) {
@@ -108,16 +108,16 @@ final class Registry {
         notifyOf(node);
     }
 
-    /** Has the poll look at a node that is ready, or at a timer whose deadline it does not know yet. */
+    /** Makes the poll look at a node that is ready, or at a timer whose deadline it does not know yet. */
     private void notifyOf(SoftNode node) {
         if (node.readiness() != 0 || node.timer != null) {
             node.enqueue();
         }
     }
 
-    private void registerOs(KernelHandle handle, RegistrationTerms terms, @Nullable Object owner) {
+    private void registerOs(KernelHandle handle, RegistrationTerms terms, @Nullable Object sink) {
         OsNode node = new OsNode(this, handle);
-        node.owner = owner;
+        node.sink = sink;
         control.lock();
         try {
             requireOpen("register");
@@ -138,7 +138,7 @@ final class Registry {
                 throw new UncheckedIOException("cannot register " + handle, e);
             } finally {
                 if (node.registered().terms == null) {
-                    handle.detached(node);
+                    handle.clearAttachment(node);
                 }
             }
         } finally {
@@ -147,7 +147,10 @@ final class Registry {
         wakeForControl();
     }
 
-    /** Has the kernel watch it; false if the kernel does not watch such files, because they are always ready (EPERM of epoll). */
+    /**
+     * Makes the kernel watch it. Returns false if the kernel does not watch such files, because they are always ready
+     * (EPERM from epoll).
+     */
     private boolean watch(OsNode node, RegistrationTerms terms) throws IOException {
         long key = nodes.insert(node);
         node.terms = terms;
@@ -167,13 +170,16 @@ final class Registry {
         return added;
     }
 
-    /** A node in software, ready for ever, stands for the file; triggers and interest are then those of any other. */
+    /**
+     * Registers a software node that is always ready in place of the file; trigger and interest then work as for any
+     * other node.
+     */
     private void registerAlwaysReady(OsNode file, RegistrationTerms terms) throws ClosedChannelException {
         if (!file.handle.system().acquire()) {
             throw new ClosedChannelException();
         }
         SoftNode node = new SoftNode(null, file);
-        node.owner = file.owner;
+        node.sink = file.sink;
         file.always = node;
         boolean bound = node.bind(queue);
         assert bound;
@@ -230,7 +236,7 @@ final class Registry {
         return node;
     }
 
-    /** Under the control lock. */
+    /** Called under the control lock. */
     private void replaceTerms(Node node, RegistrationTerms terms) {
         switch (node) {
             case SoftNode soft -> {
@@ -238,9 +244,8 @@ final class Registry {
                 notifyOf(soft);
             }
             case OsNode os -> {
-                // The terms first: an event of the new ones may be read before modify returns, and by the old ones it
-                // would be dropped,
-                // an edge or a one-shot for ever.
+                // The terms are set first: an event of the new terms may be read before modify returns, and under the
+                // old terms it would be dropped; an edge or a one-shot would be lost for ever.
                 RegistrationTerms before = os.terms;
                 os.terms = terms;
                 try {
@@ -271,27 +276,27 @@ final class Registry {
         }
     }
 
-    /** The source is being closed: ends its registration if there is one. */
+    /** Ends the registration, if any, of a source that is being closed. */
     void detach(Node node) {
-        Object owner;
+        Object sink;
         control.lock();
         try {
-            // Also of a poll that is being closed: the lock is what keeps its own release from being the last one, see
+            // Even if the poll is being closed: the lock ensures that the poll's release is not the last one, see
             // KernelHandle.
             if (node.terms == null) {
                 return;
             }
-            owner = node.owner;
+            sink = node.sink;
             release(node);
         } finally {
             control.unlock();
         }
-        if (owner instanceof SourceOwner told) {
-            told.sourceClosed();
+        if (sink instanceof CloseObserver told) {
+            told.onSourceClosed();
         }
     }
 
-    /** Under the control lock; the node is registered. */
+    /** Called under the control lock, for a registered node. */
     private void release(Node node) {
         long key = node.key();
         forget(node);
@@ -301,8 +306,8 @@ final class Registry {
                 OsNode file = soft.file;
                 if (file != null) {
                     soft.close();
-                    file.handle.system().release(); // not the last use while it is attached: see KernelHandle
-                    file.handle.detached(file);
+                    file.handle.system().release(); // never the last use while it is attached: see KernelHandle
+                    file.handle.clearAttachment(file);
                 }
                 Timer<?> timer = soft.timer;
                 if (timer != null) {
@@ -317,7 +322,7 @@ final class Registry {
                 } catch (IOException e) {
                     throw new UncheckedIOException("cannot deregister " + os.handle, e);
                 } finally {
-                    os.handle.detached(os); // only now: see KernelHandle
+                    os.handle.clearAttachment(os); // not earlier: see KernelHandle
                 }
                 wakeForControl();
             }
@@ -326,12 +331,12 @@ final class Registry {
 
     private void forget(Node node) {
         node.terms = null;
-        node.owner = null;
+        node.sink = null;
         nodes.remove(node);
     }
 
-    /** A source met would-block; matters only where triggers are emulated. Any thread. */
-    void drained(OsNode node, int readiness) {
+    /** Reports that a source met would-block; matters only if triggers are emulated. Any thread. */
+    void markDrained(OsNode node, int readiness) {
         if (!closed && selector.rearm(node.key(), readiness)) {
             wakeSleeper.run();
         }
@@ -344,7 +349,8 @@ final class Registry {
     }
 
     /**
-     * The kernel reports a hang-up that nobody wants to hear of, and would do so for ever: asked for as an edge, it does not (mio-29).
+     * Silences a hang-up outside the interest, which the kernel would report for ever: registered as an edge, it is
+     * reported once (mio-29).
      */
     void mute(OsNode node, RegistrationTerms terms) {
         control.lock();
@@ -360,37 +366,42 @@ final class Registry {
         }
     }
 
-    /** The registration that has this key now, or null. Any thread, without the lock. */
+    /** Returns the registration that has this key now, or null. Any thread, without the lock. */
     @Nullable
     Node node(long key) {
         return nodes.get(key);
     }
 
-    /** The registered timers. Any thread, without the lock; not to be changed. */
+    /** Returns the registered timers; must not be modified. Any thread, without the lock. */
     Timer<?>[] timers() {
         return timers;
     }
 
-    /** A line about each registration, without the lock: what changes meanwhile may be missed or shown late. */
+    /**
+     * Passes on a line about each registration, without the lock: what changes meanwhile may be missed or shown late.
+     */
     void describe(Consumer<String> each) {
         for (int i = 0; i < nodes.bound(); i++) {
             Node node = nodes.at(i);
             RegistrationTerms terms = node == null ? null : node.terms;
             if (node != null && terms != null) {
-                Object owner = node.owner;
-                each.accept((node instanceof OsNode os ? os.handle.toString() : node.toString()) + " "
-                        + Readiness.of(terms.interest()) + (owner == null ? "" : " for " + owner));
+                Object sink = node.sink;
+                String what = switch (node) {
+                    case OsNode os -> os.handle.toString();
+                    case SoftNode soft -> soft.kind();
+                };
+                each.accept(what + " " + Readiness.of(terms.interest()) + (sink == null ? "" : " for " + sink));
             }
         }
     }
 
-    /** The owners of what is registered, without the lock. */
-    void owners(Consumer<Object> each) {
+    /** Passes on the sink of each registration, without the lock. */
+    void forEachSink(Consumer<Object> each) {
         for (int i = 0; i < nodes.bound(); i++) {
             Node node = nodes.at(i);
-            Object owner = node == null ? null : node.owner;
-            if (owner != null) {
-                each.accept(owner);
+            Object sink = node == null ? null : node.sink;
+            if (sink != null) {
+                each.accept(sink);
             }
         }
     }
@@ -414,7 +425,7 @@ final class Registry {
         }
     }
 
-    /** No control call takes effect from now on. */
+    /** Makes control calls have no effect from now on. */
     void close() {
         control.lock();
         try {
@@ -424,7 +435,7 @@ final class Registry {
         }
     }
 
-    /** Ends every registration and closes the selector; once, after {@link #close}, when nobody waits. */
+    /** Ends every registration and closes the selector; once, after {@link #close}, when no thread waits. */
     void release() {
         control.lock();
         try {

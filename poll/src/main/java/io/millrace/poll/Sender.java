@@ -4,18 +4,19 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A counted way into a {@link Channel}. Any thread may send; closing the last sender disconnects the channel.
+ * A counted sender of a {@link Channel}. Any thread may send; closing the last sender disconnects the channel.
  *
- * <p><b>Nothing is sent after the end.</b> A send that counted itself before the close lets the close wait for it: whichever of the two comes last tells the
- * channel that this sender is gone. So a send that succeeds is received before {@link Received.Disconnected}.
+ * <p><b>Nothing is sent after the end.</b> If a send is in progress during a close, the one that finishes last tells
+ * the channel that this sender is gone. So a message that was sent successfully is received before {@link
+ * Received.Disconnected}.
  *
- * @param <T> the messages
+ * @param <T> the type of the messages
  */
 public final class Sender<T> implements AutoCloseable {
     private static final int CLOSED = 1 << 31;
 
     private final Channel<T> channel;
-    /** The sends under way, and whether it is closed. */
+    /** How many sends are in progress, and whether the sender is closed. */
     private final AtomicInteger state = new AtomicInteger();
 
     Sender(Channel<T> channel) {
@@ -23,9 +24,9 @@ public final class Sender<T> implements AutoCloseable {
     }
 
     /**
-     * Sends a message; never blocks.
+     * Sends a message. Never blocks.
      *
-     * @param item not null
+     * @param item the message, not null
      * @return {@link Offered.Sent}, or the message back with the reason
      */
     public Offered<T> send(T item) {
@@ -55,20 +56,23 @@ public final class Sender<T> implements AutoCloseable {
 
     private void end() {
         if (state.decrementAndGet() == CLOSED) {
-            channel.senderClosed();
+            channel.removeSender();
         }
     }
 
     /**
-     * Another sender of the same channel, counted by itself.
+     * Creates another sender of the same channel, which is counted separately.
      *
-     * @return a new sender, the caller's to close
+     * @return a new sender, which the caller must close
      */
     public Sender<T> fork() {
         return channel.sender();
     }
 
-    /** Gives the sender up. A send that is under way on another thread ends first: what it sends comes before the end. Idempotent. */
+    /**
+     * Closes the sender. A send in progress on another thread still completes, and its message precedes the end.
+     * Idempotent.
+     */
     @Override
     public void close() {
         for (; ; ) {
@@ -78,7 +82,7 @@ public final class Sender<T> implements AutoCloseable {
             }
             if (state.compareAndSet(seen, seen | CLOSED)) {
                 if (seen == 0) {
-                    channel.senderClosed();
+                    channel.removeSender();
                 }
                 return;
             }

@@ -9,33 +9,36 @@ import org.jspecify.annotations.Nullable;
 /**
  * A software source: one atomic word, and a link for the {@link ReadinessQueue}.
  *
- * <p>The word holds the readiness bits, the bits whose readiness is delayed, whether the node is QUEUED, in the poll's wheel, and CLOSED.
- * Every operation on it is one atomic read-modify-write, and that is its linearization point (mio-13): the final state of
- * concurrent sets and unsets is what some order of them gives.
+ * <p>The word holds the readiness bits, the bits whose readiness is delayed, and whether the node is QUEUED, in the
+ * poll's wheel, or CLOSED. Every operation is one atomic read-modify-write, which is its linearization point (mio-13):
+ * the final state of concurrent sets and unsets is the result of some order of them.
  *
- * <p><b>Queued at most once.</b> Whoever turns QUEUED on pushes the node; while it is on, nobody else does. The consumer turns
- * it off <em>before</em> it reads terms and readiness, so a set or reregister that comes later finds it off and pushes again,
- * and one that came earlier is seen. Nothing is lost in between; the price is that an event may be spurious.
+ * <p><b>Queued at most once.</b> The thread that turns QUEUED on pushes the node; while it is on, no other thread does.
+ * The consumer turns it off <em>before</em> it reads terms and readiness. So a set or reregister that comes later finds
+ * it off and pushes again, and one that came earlier is seen. Nothing is lost in between; the price is that an event
+ * may be spurious.
  *
- * <p><b>When a set is seen.</b> Readiness is set by the write; the poll looks at the node when it is pushed. A set that finds QUEUED on relies on
- * the push of whoever turned it on, and returns, although that other thread may not have pushed yet. So a set is seen by every poll that
- * begins after all sets that overlapped with it have returned, and by every poll that waits: the push, when it comes, wakes it. What can happen is that a
- * poll <em>with timeout zero</em> that begins in between, on the thread of the second set itself, returns without the event; the next one has
- * it. To close that gap, the second thread would have to wait for the first, or to push a node that may be in the queue already.
+ * <p><b>When a set is seen.</b> The write sets the readiness; the poll looks at the node once it is pushed. A set that
+ * finds QUEUED on relies on the push of the thread that turned it on, and returns, although that thread may not have
+ * pushed yet. So a set is seen by every poll that begins after all overlapping sets have returned, and by every poll
+ * that waits, because the push wakes it. A poll <em>with timeout zero</em> that begins in between, on the thread of the
+ * second set, may return without the event; the next poll has it. To close that gap, the second thread would have to
+ * wait for the first, or push a node that may already be in the queue.
  *
- * <p><b>Why a set never skips its write.</b> A set that finds its bits and QUEUED on already would change nothing. It must
- * still write: the caller's own data, stored before the set, is published to the poll thread by this write, and on x86 a plain
- * load could be done before that store is visible. The poll thread would then report an event whose data it can't see.
+ * <p><b>Why a set never skips its write.</b> A set that finds its bits and QUEUED already on would change nothing. It
+ * must write nevertheless: this write publishes the caller's own data, stored before the set, to the polling thread. On
+ * x86, a plain load could be executed before that store is visible, and the polling thread would report an event whose
+ * data it cannot see.
  *
- * <p><b>Before it is attached</b> there is no queue: a set records its bits and looks for the queue once more; attaching
- * publishes the queue and looks at the bits once more. One of the two sees the other (mio-21).
+ * <p><b>Before it is attached</b> there is no queue. A set records its bits and then looks for the queue once more;
+ * attaching publishes the queue and then looks at the bits once more. One of the two sees the other (mio-21).
  */
 final class SoftNode extends Node {
     private static final int DELAYED_SHIFT = 6;
     static final int DELAYED = Bits.ALL << DELAYED_SHIFT;
     static final int QUEUED = 1 << 12;
     static final int CLOSED = 1 << 13;
-    /** The poll's wheel holds the node. */
+    /** Whether the poll's wheel holds the node. */
     static final int WHEELED = 1 << 14;
 
     private static final VarHandle WORD;
@@ -54,24 +57,29 @@ final class SoftNode extends Node {
     private volatile int word;
     private volatile @Nullable ReadinessQueue queue;
 
-    /** The link in the queue. Written by the pusher before it publishes the node, then owned by the consumer. */
+    /**
+     * The link in the queue. Written by the thread that pushes, before it publishes the node; then owned by the
+     * consumer.
+     */
     @Nullable
     SoftNode next;
 
-    /** The terms under which a one-shot was reported last. Poll thread only. */
+    /** The terms under which a one-shot was last reported. Used on the polling thread only. */
     @Nullable
     RegistrationTerms spent;
 
-    /** When each delayed bit is due; made at the first delay. Guarded by this node's monitor. */
+    /** When each delayed bit is due; created by the first delay. Guarded by this node's monitor. */
     private long @Nullable [] dueAt;
 
-    /** The timer that this node stands for, if any: the poll asks it for its next deadline. */
+    /** The timer to which this node belongs, if any; the poll asks it for its next deadline. */
     final @Nullable Timer<?> timer;
 
-    /** The wheel's key of the node's delay, or −1. Poll thread only. */
+    /** The key of the node's delay in the wheel, or −1. Used on the polling thread only. */
     long wheelKey = -1;
 
-    /** The file that this node stands for, if the kernel will not watch it because it is always ready (tip-6). */
+    /**
+     * The file to which this node belongs, if the kernel does not watch the file because it is always ready (tip-6).
+     */
     final @Nullable OsNode file;
 
     SoftNode() {
@@ -104,12 +112,12 @@ final class SoftNode extends Node {
         }
     }
 
-    /** Takes readiness away. A queued node stays queued; the poll finds nothing to report. */
+    /** Removes readiness. A queued node stays queued; the poll finds nothing to report. */
     void unset(int bits) {
         WORD.getAndBitwiseAnd(this, ~bits);
     }
 
-    /** Makes the readiness exactly {@code bits} in one step; cancels every delay. */
+    /** Replaces the readiness in one step; cancels every delay. */
     void replace(int bits) {
         for (; ; ) {
             int before = word;
@@ -125,7 +133,7 @@ final class SoftNode extends Node {
         }
     }
 
-    /** Has the poll look at the node, whatever its readiness; for a change of terms, of a timer, or of a delay. */
+    /** Makes the poll look at the node regardless of its readiness: because of changed terms, a timer, or a delay. */
     void enqueue() {
         ReadinessQueue seen = queue;
         if (seen != null && markQueued()) {
@@ -133,7 +141,7 @@ final class SoftNode extends Node {
         }
     }
 
-    /** Turns QUEUED on; true if the caller did it and therefore must put the node into the queue. */
+    /** Turns QUEUED on. If this returns true, the caller must put the node into the queue. */
     boolean markQueued() {
         for (; ; ) {
             int before = word;
@@ -146,12 +154,15 @@ final class SoftNode extends Node {
         }
     }
 
-    /** Turns QUEUED off and answers the word at that moment. Poll thread only, after it took the node out of the queue. */
+    /**
+     * Turns QUEUED off and returns the word at that moment. Called by the polling thread after it took the node out of
+     * the queue.
+     */
     int takeQueued() {
         return (int) WORD.getAndBitwiseAnd(this, ~QUEUED);
     }
 
-    /** Bound to one poll's queue for life (mio-14); of two polls that try at once, one wins. */
+    /** Binds the node to one poll's queue for life (mio-14); if two polls try at once, one wins. */
     boolean bind(ReadinessQueue to) {
         return QUEUE.compareAndSet(this, null, to) || queue == to;
     }
@@ -168,16 +179,14 @@ final class SoftNode extends Node {
         return word & Bits.ALL;
     }
 
-    /** Silent from now on; true for the first caller. */
+    /** Makes the node silent for good. Returns true to the first caller. */
     boolean close() {
         return ((int) WORD.getAndBitwiseOr(this, CLOSED) & CLOSED) == 0;
     }
 
-    // ---- Delays. Each bit has one of its own: the earlier of two wins, an immediate set cancels it (it clears the
-    // bit's
-    // DELAYED flag). The due times are written under the monitor before the flag is turned on, and mean something only
-    // while
-    // it is on.
+    // ---- Delays. Each bit has its own: the earlier of two wins, and an immediate set cancels it by clearing the bit's
+    // DELAYED flag. The due times are written under the monitor before the flag is set, and are meaningful only while
+    // it is set.
 
     /** Makes {@code bits} ready at {@code dueNanos}. */
     synchronized void delay(int bits, long dueNanos) {
@@ -205,7 +214,10 @@ final class SoftNode extends Node {
         enqueue();
     }
 
-    /** Forgets every delay, and has the poll take the node out of its wheel: by the delay alone it would be kept until that is over (end-7). */
+    /**
+     * Cancels every delay and makes the poll take the node out of its wheel, which would otherwise keep it until the
+     * delay is over (end-7).
+     */
     void cancelDelays() {
         for (; ; ) {
             int before = word;
@@ -220,10 +232,10 @@ final class SoftNode extends Node {
     }
 
     /**
-     * The poll has put the node into its wheel. Of this and a {@link #cancelDelays} one comes second: either it sees that nothing is delayed any
-     * more, or that one sees the node in the wheel.
+     * Records that the poll has put the node into its wheel. Either this or a concurrent {@link #cancelDelays} comes
+     * second: then this sees that nothing is delayed any more, or the other sees the node in the wheel.
      *
-     * @return false if nothing is delayed any more; the poll takes it out again then
+     * @return false if nothing is delayed any more; then the poll takes it out again
      */
     boolean markWheeled() {
         for (; ; ) {
@@ -237,7 +249,7 @@ final class SoftNode extends Node {
         }
     }
 
-    /** The poll has taken the node out of its wheel. */
+    /** Records that the poll has taken the node out of its wheel. */
     void clearWheeled() {
         WORD.getAndBitwiseAnd(this, ~WHEELED);
     }
@@ -247,9 +259,9 @@ final class SoftNode extends Node {
     }
 
     /**
-     * Makes ready what is due, and answers the time until the next delay of this node is.
+     * Makes ready what is due, and returns the time until the next delay of this node.
      *
-     * @param enqueue whether the poll has yet to look at the node, or is doing so
+     * @param enqueue whether the poll has yet to look at the node, or is doing so now
      * @return nanoseconds from {@code now}, or negative if nothing is delayed any more
      */
     synchronized long fireDue(long now, boolean enqueue) {
@@ -274,7 +286,10 @@ final class SoftNode extends Node {
         return soonest;
     }
 
-    /** Like {@link #set}, but only for bits that are still delayed: an immediate set or a deregister came first otherwise. */
+    /**
+     * Like {@link #set}, but only for bits that are still delayed: otherwise an immediate set or a deregister came
+     * first.
+     */
     private boolean fire(int bits) {
         for (; ; ) {
             int before = word;
@@ -288,10 +303,15 @@ final class SoftNode extends Node {
         }
     }
 
+    /** What it is, for reports. */
+    String kind() {
+        return timer != null ? "timer" : file != null ? file.handle.toString() : "registration";
+    }
+
     @Override
     public String toString() {
         int seen = word;
-        return (timer != null ? "timer" : file != null ? file.handle.toString() : "registration") + ", ready "
+        return kind() + ", ready "
                 + Readiness.names(seen & Bits.ALL)
                 + ((seen & QUEUED) != 0 ? ", queued" : "") + ((seen & CLOSED) != 0 ? ", closed" : "")
                 + (terms == null ? ", not registered" : ", " + terms);

@@ -1,6 +1,6 @@
 package io.millrace.poll;
 
-/** {@link System#nanoTime()}. */
+/** The clock of {@link System#nanoTime()}. */
 enum SystemClock implements Clock {
     INSTANCE;
 

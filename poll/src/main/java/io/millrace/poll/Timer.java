@@ -40,7 +40,7 @@ public final class Timer<T> implements Source, AutoCloseable {
     private static final Duration DEFAULT_TICK = Duration.ofMillis(100);
     private static final int DEFAULT_SLOTS = 256;
     private static final int DEFAULT_CAPACITY = 65_536;
-    /** How many timeouts a pass of the poll touches at most: about a millisecond of work. */
+    /** How many timeouts one pass of the poll touches at most: about a millisecond of work. */
     static final int STEP = 4_096;
 
     private final Clock clock;
@@ -145,7 +145,7 @@ public final class Timer<T> implements Source, AutoCloseable {
         return value;
     }
 
-    /** Readable if and only if something is due. */
+    /** Makes the timer readable if and only if a timeout is due. */
     private void settle() {
         SoftNode node = registration.node;
         boolean readable = node.readiness() != 0;
@@ -171,7 +171,7 @@ public final class Timer<T> implements Source, AutoCloseable {
         return clock;
     }
 
-    /** For the poll: moves what is due, or the first of it, and is readable if that was anything new. */
+    /** Moves timeouts that are due, or the first of them, and becomes readable if there are any. Called by the poll. */
     void expire(long now) {
         int before = wheel.dueCount();
         if (wheel.advance(now, STEP) > before) {
@@ -179,7 +179,10 @@ public final class Timer<T> implements Source, AutoCloseable {
         }
     }
 
-    /** For the poll: until the next timeout that is not due yet; 0 while there is more for {@link #expire}. */
+    /**
+     * Returns the time until the next timeout that is not due yet; 0 while there is more for {@link #expire}. Called by
+     * the poll.
+     */
     long nanosUntilNext(long now) {
         return wheel.nanosUntilNext(now);
     }
@@ -200,7 +203,7 @@ public final class Timer<T> implements Source, AutoCloseable {
         return "timer, " + size() + " timeouts";
     }
 
-    /** Settings of a timer that has yet to be made. */
+    /** Collects the settings of a timer. */
     public static final class Builder {
         private Duration tick = DEFAULT_TICK;
         private int slots = DEFAULT_SLOTS;
@@ -210,7 +213,7 @@ public final class Timer<T> implements Source, AutoCloseable {
         private Builder() {}
 
         /**
-         * How late a timeout may be.
+         * Sets how late a timeout may be.
          *
          * @param tick positive; 100 ms by default
          * @return this
@@ -222,7 +225,8 @@ public final class Timer<T> implements Source, AutoCloseable {
         }
 
         /**
-         * Slots per level of the wheel: more of them cost memory and save work where there are very many timeouts.
+         * Sets the number of slots per level of the wheel. More slots cost memory, and save work if there are very many
+         * timeouts.
          *
          * @param slots rounded up to a power of two; 256 by default
          * @return this
@@ -233,9 +237,9 @@ public final class Timer<T> implements Source, AutoCloseable {
         }
 
         /**
-         * How many timeouts it holds at most.
+         * Sets how many timeouts it holds at most.
          *
-         * @param capacity 65,536 by default; memory is taken as it is needed
+         * @param capacity 65,536 by default; memory is allocated as needed
          * @return this
          */
         public Builder capacity(int capacity) {
@@ -244,9 +248,9 @@ public final class Timer<T> implements Source, AutoCloseable {
         }
 
         /**
-         * Where the time comes from; must be the clock of the poll that it is registered with.
+         * Sets the clock, which must be that of the poll with which the timer is registered.
          *
-         * @param clock the system's by default
+         * @param clock the system's clock by default
          * @return this
          */
         public Builder clock(Clock clock) {
@@ -255,9 +259,9 @@ public final class Timer<T> implements Source, AutoCloseable {
         }
 
         /**
-         * Makes the timer.
+         * Creates the timer.
          *
-         * @param <T> the values
+         * @param <T> the type of the values
          * @return an empty timer
          * @throws IllegalArgumentException if a size is out of range
          */

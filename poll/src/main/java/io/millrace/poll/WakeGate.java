@@ -4,16 +4,19 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Whether the poll thread sleeps, and who wakes it: only a sleeper is woken, and by one waker.
+ * Decides whether the polling thread has to be woken, and by which thread: only a sleeping thread is woken, and only
+ * once.
  *
- * <p><b>The handshake.</b> The sleeper turns ASLEEP on, <em>then</em> looks once more whether there is work, then waits. A
- * waker publishes its work, <em>then</em> looks whether the sleeper is ASLEEP. Both pairs are a volatile store before a
- * volatile load, which no CPU and no compiler reorders; so at least one of the two sees the other: the sleeper finds the work
- * or the waker finds the sleeper. Of several wakers the one whose ASLEEP → NOTIFIED succeeds makes the system call.
+ * <p><b>The handshake.</b> The sleeper turns ASLEEP on, <em>then</em> checks once more whether there is work, then
+ * waits. A waker publishes its work, <em>then</em> checks whether the sleeper is ASLEEP. On both sides this is a
+ * volatile store before a volatile load, which no CPU and no compiler reorders. So at least one of the two sees the
+ * other: the sleeper finds the work, or the waker finds the sleeper. If there are several wakers, the one that changes
+ * ASLEEP to NOTIFIED makes the system call.
  *
- * <p>A waker may be late, so that its system call ends the wait after this one. That costs one empty turn, nothing else.
+ * <p>A waker may be late, so that its system call ends the next wait instead. This costs one empty turn and nothing
+ * else.
  *
- * <p>The flag is padded: it is written by the poll thread twice a wait and read by every producer.
+ * <p>The flag is padded: the polling thread writes it twice per wait, and every producer reads it.
  */
 final class WakeGate extends WakeGateFlag {
     private static final int AWAKE = 0;
@@ -32,17 +35,17 @@ final class WakeGate extends WakeGateFlag {
 
     long q0, q1, q2, q3, q4, q5, q6, q7;
 
-    /** The sleeper, before its last look for work. */
+    /** Called by the sleeper before its last check for work. */
     void fallAsleep() {
         state = ASLEEP;
     }
 
-    /** The sleeper, after its wait or after it found work. */
-    void awake() {
+    /** Called by the sleeper after its wait, or after it found work. */
+    void markAwake() {
         state = AWAKE;
     }
 
-    /** A waker, after it published its work: true if the sleeper must be woken, and by this caller. */
+    /** Called by a waker after it published its work. Returns true if this caller has to wake the sleeper. */
     boolean claimWake() {
         return state == ASLEEP && STATE.compareAndSet(this, ASLEEP, NOTIFIED);
     }

@@ -32,7 +32,7 @@ class PendingCountTest {
         receive();
         assertThat(queue).hasSize(1);
 
-        pending.sent(); // now it has counted
+        pending.countSent(); // now it has counted
 
         assertThat(isReadable()).isTrue();
     }
@@ -41,10 +41,10 @@ class PendingCountTest {
     void readinessLeftOnByASlowSenderEndsWithALookThatFindsNothing_mio21() {
         queue.add(1);
         receive();
-        pending.sent();
+        pending.countSent();
         assertThat(isReadable()).as("allowed: spurious").isTrue();
 
-        pending.foundNothing(queue);
+        pending.settleEmpty(queue);
 
         assertThat(isReadable()).isFalse();
         send();
@@ -55,7 +55,7 @@ class PendingCountTest {
     void aLookThatFoundNothingBecauseItWasTooEarlyLeavesItReadable_mio21() {
         send(); // after the receiver's look and before its unset
 
-        pending.foundNothing(queue);
+        pending.settleEmpty(queue);
 
         assertThat(isReadable()).isTrue();
     }
@@ -67,19 +67,19 @@ class PendingCountTest {
         receive();
         assertThat(isReadable()).isTrue();
 
-        pending.foundNothing(queue);
+        pending.settleEmpty(queue);
 
         assertThat(isReadable()).isTrue();
     }
 
     private void send() {
         queue.add(1);
-        pending.sent();
+        pending.countSent();
     }
 
     private void receive() {
         queue.remove();
-        pending.received();
+        pending.countReceived();
     }
 
     private boolean isReadable() {

@@ -3,11 +3,14 @@ package io.millrace.server;
 import java.util.List;
 
 /**
- * How the end of a server went.
+ * The result of shutting down a server or client.
  *
- * @param drained whether every connection had sent what it had to send before the deadline, and its handler was told of the end. One that had, and whose peer was only waited for to end too, has drained
- * @param cutOff the connections that ended before they had sent all, at a deadline or because of a timeout, a limit, an abort or the peer, and how many bytes each had left; and those that have not ended because a handler does not return
- * @param remaining what has not ended yet because a handler does not return: connections, loops. It ends when the handler does return
+ * @param drained whether before the deadline every connection had sent its pending output and its {@code onDisconnect}
+ *     had returned. A connection that had sent everything and was only waiting for its peer to close counts as drained
+ * @param cutOff the connections that ended with unsent bytes and how many bytes, whether because of the deadline, a
+ *     timeout, a limit, an abort or the peer; and the connections that have not ended because a handler does not return
+ * @param remaining the connections and loops that have not ended because a handler does not return. They end when it
+ *     returns
  */
 public record ShutdownResult(boolean drained, List<String> cutOff, List<String> remaining) {
     /** Copies the lists. */

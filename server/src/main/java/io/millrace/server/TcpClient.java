@@ -1,24 +1,30 @@
 package io.millrace.server;
 
-import io.millrace.engine.AlarmKey;
 import io.millrace.engine.Dispatch;
+import io.millrace.engine.EventLoop;
 import io.millrace.engine.EventManager;
 import io.millrace.engine.internal.Deadline;
 import io.millrace.engine.internal.FailureLog;
 import io.millrace.engine.transport.ServerLoop;
-import io.millrace.net.KeepAlive;
-import io.millrace.net.TcpStream;
+import io.millrace.net.Resolver;
 import io.millrace.poll.internal.Durations;
-import java.io.IOException;
+import io.millrace.server.connect.ConnectRace;
+import io.millrace.server.connection.ConnectionDispatcher;
+import io.millrace.server.connection.SerialExecutor;
+import io.millrace.server.connection.StreamConnection;
+import io.millrace.server.group.Connections;
+import io.millrace.server.group.GracefulEnd;
+import io.millrace.server.group.LoopGroup;
+import io.millrace.server.support.ConnectionLog;
+import io.millrace.server.support.ServerSettings;
 import java.net.InetSocketAddress;
-import java.net.SocketTimeoutException;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,27 +45,36 @@ import org.jspecify.annotations.Nullable;
  * connection's loop, where they must not block: so do not {@code join} the future there.
  *
  * <p><b>Closing</b> is abrupt: {@link #close} closes all connections at once and drops what they have not sent. If
- * everything must arrive, close the connection first and wait for its {@code onDisconnect}.
+ * everything must arrive, use {@link #shutdown}.
  *
- * <p>A client runs on the global {@link EventManager}, or on one of yours.
+ * <p>A client runs on the global {@link EventManager}, on one of yours, or on an {@link EventLoop}.
+ *
+ * <h2>Portability</h2>
+ * Works everywhere. There is no counterpart of {@link TcpServer.Builder#fastOpen}: with it (TCP_FASTOPEN_CONNECT), the
+ * system reports a connection as established before it has sent anything, so the future of {@link #connect} and its
+ * timeout would say nothing about the peer.
  */
 public final class TcpClient implements AutoCloseable {
     private final ServerSettings settings;
-    private final long connectNanos;
     private final LoopGroup loops;
-    private final CallbackExecutor callbacks;
+    private final ConnectionDispatcher callbacks;
     private final Connections connections;
-    /** Attempts whose end nobody knows yet; so a close can fail those that are only queued. */
+    /** Attempts that have neither succeeded nor failed, so that a close can fail those that are still queued. */
     private final Set<CompletableFuture<Connection>> attempts = ConcurrentHashMap.newKeySet();
+
+    private final Set<KeptConnection> kept = ConcurrentHashMap.newKeySet();
+    private final ConnectRace.Terms terms;
+    private final GracefulEnd ending;
 
     private volatile boolean closed;
 
     private TcpClient(Builder builder) {
         this.settings = builder.settings.copy();
-        this.connectNanos = builder.connectNanos;
         this.connections = new Connections(settings, Integer.MAX_VALUE, Integer.MAX_VALUE);
-        this.loops = builder.manager == null ? LoopGroup.global() : LoopGroup.of(builder.manager);
-        this.callbacks = CallbackExecutor.of("millrace-client", settings);
+        this.loops = builder.loops.get();
+        this.callbacks = ConnectionDispatcher.of("millrace-client", settings);
+        this.terms = new ConnectRace.Terms(settings, callbacks, connections, builder.resolver, builder.connectNanos);
+        this.ending = new GracefulEnd(this, loops, callbacks, connections, new Connecting());
     }
 
     /**
@@ -80,145 +95,185 @@ public final class TcpClient implements AutoCloseable {
         return new Builder();
     }
 
+    // ---- Connecting ----
+
     /**
-     * Opens a connection.
+     * Opens a connection to a host, by its name. The name is resolved without holding up a loop. Then its addresses are
+     * tried in turn, IPv6 and IPv4 alternately: the next one a quarter of a second after the one before, or as soon as
+     * that has failed (RFC 8305). The first connection that stands is the one; the others are closed, and the handler
+     * never hears of them. The {@linkplain Builder#connectTimeout connect timeout} covers all of this together.
      *
-     * @param address a resolved address
+     * <p>Called on one of this client's loops, for example in a callback of a server on the same manager, the connection
+     * stays on that loop; elsewhere, connections are assigned to the loops in rotation. Cancelling the future ends the
+     * attempt, also if {@code onConnect} is running.
+     *
+     * @param host a name, or an address as text
+     * @param port the port
+     * @param handler called for this connection; {@code onConnect} is called before the future is completed
+     * @return completes with the connection; or exceptionally, with {@link java.net.UnknownHostException} if there is no
+     *     such host, {@link java.net.SocketTimeoutException} if the time was up, and {@link java.net.ConnectException} if
+     *     every address failed: its message says which they were, and why
+     * @throws IllegalArgumentException if there is no such port
+     */
+    public CompletableFuture<Connection> connect(String host, int port, ConnectionHandler handler) {
+        return connect(InetSocketAddress.createUnresolved(host, port), handler);
+    }
+
+    /**
+     * Opens a connection to a host near another connection: see {@link #connect(String, int, ConnectionHandler)} and
+     * {@link #connect(InetSocketAddress, ConnectionHandler, Connection)}.
+     *
+     * @param host a name, or an address as text
+     * @param port the port
+     * @param handler called for this connection
+     * @param near of any server or client on the same manager
+     * @return as there
+     * @throws IllegalArgumentException if there is no such port, or {@code near} is on a loop of another manager
+     */
+    public CompletableFuture<Connection> connect(String host, int port, ConnectionHandler handler, Connection near) {
+        return connect(InetSocketAddress.createUnresolved(host, port), handler, near);
+    }
+
+    /**
+     * Opens a connection to an address. On which loop it is, and how to cancel it: see {@link #connect(String, int,
+     * ConnectionHandler)}.
+     *
+     * @param address an address; if it is unresolved, its host's name is resolved
      * @param handler called for this connection; {@code onConnect} is called before the future is completed
      * @return completes with the connection; or exceptionally if it was refused (by the peer, or because {@code
      *     onConnect} threw), is unreachable, or timed out
      */
-    @SuppressWarnings("CollectionUndefinedEquality") // a future is itself
     public CompletableFuture<Connection> connect(InetSocketAddress address, ConnectionHandler handler) {
         Objects.requireNonNull(address, "address");
         Objects.requireNonNull(handler, "handler");
+        return connect(loops.here(), address, handler, won -> {});
+    }
+
+    /**
+     * Opens a connection on the loop of another one. If callbacks run on loops, those of both run on the same thread: a
+     * proxy can pass bytes from one to the other without handing them over.
+     *
+     * @param address an address; if it is unresolved, its host's name is resolved
+     * @param handler called for this connection; {@code onConnect} is called before the future is completed
+     * @param near of any server or client on the same manager; it may have ended
+     * @return as without {@code near}
+     * @throws IllegalArgumentException if {@code near} is on a loop of another manager
+     */
+    public CompletableFuture<Connection> connect(
+            InetSocketAddress address, ConnectionHandler handler, Connection near) {
+        Objects.requireNonNull(address, "address");
+        Objects.requireNonNull(handler, "handler");
+        return connect(loops.near(Objects.requireNonNull(near, "near")), address, handler, won -> {});
+    }
+
+    /** Opens a connection on the loop of another one, or on any loop if that one is on another manager. */
+    CompletableFuture<Connection> connectNear(
+            InetSocketAddress address, ConnectionHandler handler, Connection connection) {
+        return loops.canBeNear(connection) ? connect(address, handler, connection) : connect(address, handler);
+    }
+
+    /**
+     * Keeps up a connection to a host: connects now, and again whenever the connection has ended or an attempt has
+     * failed. The name is resolved anew each time.
+     *
+     * @param host a name, or an address as text
+     * @param port the port
+     * @param handler called for each connection, one after the other; its {@code onError} gets each failed attempt, too
+     * @param policy how long to wait before each attempt but the first
+     * @return to see the present connection, and to end it; it ends with this client, too
+     * @throws IllegalArgumentException if there is no such port
+     * @throws IllegalStateException if the client is closed
+     */
+    public KeptConnection keepConnected(String host, int port, ConnectionHandler handler, Reconnect policy) {
+        return keepConnected(InetSocketAddress.createUnresolved(host, port), handler, policy);
+    }
+
+    /**
+     * Keeps up a connection to an address: see {@link #keepConnected(String, int, ConnectionHandler, Reconnect)}.
+     *
+     * @param address an address; if it is unresolved, its host's name is resolved each time
+     * @param handler called for each connection, one after the other; its {@code onError} gets each failed attempt, too
+     * @param policy how long to wait before each attempt but the first
+     * @return to see the present connection, and to end it; it ends with this client, too
+     * @throws IllegalStateException if the client is closed
+     */
+    public KeptConnection keepConnected(InetSocketAddress address, ConnectionHandler handler, Reconnect policy) {
+        KeptConnection connection = new KeptConnection(
+                new Keeping(),
+                loops.here(),
+                Objects.requireNonNull(address, "address"),
+                Objects.requireNonNull(handler, "handler"),
+                Objects.requireNonNull(policy, "policy"));
+        if (!connections.tryEnter(connection)) {
+            throw ConnectRace.closed(address);
+        }
+        kept.add(connection);
+        // As with attempts: whoever closes finds it there, or it is closed here.
+        if (closed) {
+            connection.close();
+        }
+        connection.begin();
+        return connection;
+    }
+
+    @SuppressWarnings("CollectionUndefinedEquality") // a future is itself
+    private CompletableFuture<Connection> connect(
+            ServerLoop loop, InetSocketAddress target, ConnectionHandler handler, Consumer<StreamConnection> onWon) {
         CompletableFuture<Connection> made = new CompletableFuture<>();
         attempts.add(made);
         CompletableFuture<Connection> ignored = made.whenComplete((there, failure) -> attempts.remove(made));
-        // It is in the set before the flag is looked at: whoever closes finds it there, or it is refused here.
+        // It entered the set before the flag is read: so either close() finds it there, or it is refused here.
         if (closed) {
-            made.completeExceptionally(closed(address));
+            made.completeExceptionally(ConnectRace.closed(target));
             return made;
         }
-        ServerLoop loop = loops.next();
         try {
-            loop.execute(() -> begin(loop, address, new Connecting(handler, made)));
+            loop.execute(new ConnectRace(terms, loop, target, handler, made, onWon)::begin);
         } catch (RejectedExecutionException e) {
             made.completeExceptionally(e);
         }
         return made;
     }
 
-    private static IllegalStateException closed(InetSocketAddress address) {
-        return new IllegalStateException("cannot connect to " + address + ": the client is closed");
-    }
+    /** What a kept connection needs. */
+    private final class Keeping implements KeptConnection.Client {
+        /** Made when there is something to tell, for callbacks that do not run on the loop. */
+        private @Nullable SerialExecutor elsewhere;
 
-    private void begin(ServerLoop loop, InetSocketAddress address, Connecting handler) {
-        if (handler.made.isDone()) {
-            return; // cancelled, or the client was closed
+        @Override
+        public CompletableFuture<Connection> connect(
+                ServerLoop loop,
+                InetSocketAddress target,
+                ConnectionHandler handler,
+                Consumer<StreamConnection> onWon) {
+            return TcpClient.this.connect(loop, target, handler, onWon);
         }
-        if (connections.admit(address.getAddress()) != Connections.Admission.TAKEN) {
-            handler.made.completeExceptionally(closed(address));
-            return;
-        }
-        TcpStream stream = null;
-        StreamConnection connection;
-        try {
-            stream = loop.net().connect(address);
-            settings.apply(stream);
-            connection =
-                    new StreamConnection(connections.nextId(), loop, stream, handler, settings, callbacks, connections);
-        } catch (Throwable e) {
-            if (stream != null) {
-                stream.close();
+
+        @Override
+        public void tell(ConnectionHandler handler, Throwable failure, Runnable then) {
+            if (elsewhere == null) {
+                elsewhere = callbacks.serial(connections.nextId(), null);
             }
-            connections.leave(address.getAddress());
-            handler.made.completeExceptionally(e);
-            return;
-        }
-        connections.add(connection);
-        handler.watch(connection, address);
-        connection.open();
-    }
-
-    /** Tells the future how the attempt ended, and the user's handler of everything from the connection on. */
-    private final class Connecting implements ConnectionHandler, StreamConnection.Attempt {
-        private final ConnectionHandler handler;
-        private final CompletableFuture<Connection> made;
-
-        Connecting(ConnectionHandler handler, CompletableFuture<Connection> made) {
-            this.handler = handler;
-            this.made = made;
-        }
-
-        /** Ends the attempt when it takes too long, or its future is cancelled. */
-        void watch(StreamConnection connection, InetSocketAddress address) {
-            AlarmKey alarm = connectNanos == 0 ? null : timeout(connection.loop(), address);
-            var ignored = made.whenComplete((there, failure) -> {
-                if (alarm != null) {
-                    connection.loop().cancel(alarm);
-                }
-                if (failure != null) {
-                    connection.abort();
-                }
-            });
-        }
-
-        private @Nullable AlarmKey timeout(ServerLoop loop, InetSocketAddress address) {
-            try {
-                return loop.schedule(connectNanos, fired -> {
-                    if (fired) {
-                        made.completeExceptionally(new SocketTimeoutException("cannot connect to " + address
-                                + ": no answer within " + connectNanos / 1_000_000 + " ms"));
-                    }
-                });
-            } catch (RejectedExecutionException e) {
-                return null; // the loop is in its last turn, which ends the attempt
+            Runnable telling = () -> {
+                ConnectionLog.tell(handler, null, failure); // which never throws
+                then.run();
+            };
+            if (elsewhere == null) {
+                telling.run();
+            } else {
+                elsewhere.execute(telling);
             }
         }
 
         @Override
-        public void failed(@Nullable IOException cause) {
-            made.completeExceptionally(
-                    cause == null
-                            ? new IOException("cannot connect: closed before the connection was established")
-                            : cause);
+        public void afterEnd(StreamConnection connection, Runnable what) {
+            connections.afterEnd(connection, what);
         }
 
         @Override
-        public void onConnect(Connection connection) throws Exception {
-            try {
-                handler.onConnect(connection);
-            } catch (Throwable e) {
-                made.completeExceptionally(e);
-                throw e;
-            }
-            made.complete(connection);
-        }
-
-        @Override
-        public void onData(Connection connection, ByteBuffer data) throws Exception {
-            handler.onData(connection, data);
-        }
-
-        @Override
-        public void onEndOfInput(Connection connection) throws Exception {
-            handler.onEndOfInput(connection);
-        }
-
-        @Override
-        public void onWritable(Connection connection) throws Exception {
-            handler.onWritable(connection);
-        }
-
-        @Override
-        public void onDisconnect(Connection connection) throws Exception {
-            handler.onDisconnect(connection);
-        }
-
-        @Override
-        public void onError(@Nullable Connection connection, Throwable failure) {
-            handler.onError(connection, failure);
+        public void forget(KeptConnection connection) {
+            kept.remove(connection);
+            connections.exit(connection);
         }
     }
 
@@ -231,6 +286,40 @@ public final class TcpClient implements AutoCloseable {
         return connections;
     }
 
+    // ---- Ending ----
+
+    private void stopConnecting() {
+        closed = true;
+        kept.forEach(KeptConnection::close);
+        for (CompletableFuture<Connection> attempt : attempts) {
+            attempt.completeExceptionally(new IllegalStateException("cannot connect: the client was closed"));
+        }
+    }
+
+    /** What the graceful end begins with. */
+    private final class Connecting implements GracefulEnd.Intake {
+        @Override
+        public CompletableFuture<Void> stop() {
+            stopConnecting();
+            return CompletableFuture.completedFuture(null);
+        }
+
+        @Override
+        public void cutOff() {}
+    }
+
+    /**
+     * Shuts down gracefully: fails attempts that are still connecting, flushes the pending output of every connection
+     * and closes it. Connections that are left at the deadline are cut off. Every connection's {@code onDisconnect} is
+     * called. How long this takes, and what it does when called from a callback: as {@link TcpServer#shutdown}.
+     *
+     * @param atMost how long connections may take
+     * @return what was left; from a callback, what is known so far
+     */
+    public ShutdownResult shutdown(Duration atMost) {
+        return ending.shutdown(atMost);
+    }
+
     /**
      * Closes all connections at once, and fails attempts that are still connecting. Each connection's {@code
      * onDisconnect} is called. No callback starts after this has returned, unless a handler does not return within ten
@@ -239,17 +328,14 @@ public final class TcpClient implements AutoCloseable {
      */
     @Override
     public void close() {
-        closed = true;
-        for (CompletableFuture<Connection> attempt : attempts) {
-            attempt.completeExceptionally(new IllegalStateException("cannot connect: the client was closed"));
-        }
+        stopConnecting();
         CompletableFuture<Void> ended = connections.closeAdmission();
         connections.connections().forEach(StreamConnection::abort);
         Deadline deadline = Deadline.after(loops.clock(), Deadline.OF_CLOSE);
-        if (!loops.isOnOne() && !callbacks.isInside() && !deadline.await(ended)) {
+        if (!loops.isOnOne() && !callbacks.isInside() && !loops.await(deadline, ended)) {
             connections.connections().forEach(StreamConnection::cutOff);
-            FailureLog.warn(
-                    "closed " + this + ", but handlers of these have not returned in time: " + connections.unended());
+            FailureLog.warn("closed " + this + ", but handlers of these have not returned in time: "
+                    + connections.remaining().values());
         }
         var ignored = ended.whenComplete((done, failure) -> {
             callbacks.close();
@@ -259,30 +345,26 @@ public final class TcpClient implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "TCP client, " + connections;
+        return "TCP client, " + connections + (closed ? ", closed" : "");
     }
 
     /** Collects the settings of a client. */
-    public static final class Builder {
-        private final ServerSettings settings = new ServerSettings();
+    public static final class Builder extends ConnectionBuilder<Builder> {
         private long connectNanos = 10_000_000_000L;
-        private @Nullable EventManager manager;
+        private Resolver resolver = Resolver.system();
 
-        private Builder() {}
+        private Builder() {
+            settings.readWhileFull = true;
+        }
 
-        /**
-         * Sets the manager to run on. It stays open when the client is closed.
-         *
-         * @param shared the global manager by default
-         * @return this
-         */
-        public Builder manager(EventManager shared) {
-            this.manager = Objects.requireNonNull(shared, "shared");
+        @Override
+        Builder self() {
             return this;
         }
 
         /**
-         * Sets after which time an attempt to connect is given up.
+         * Sets after which time an attempt to connect is given up. For a host's name, this covers its resolution and all
+         * of its addresses together.
          *
          * @param timeout 10 s by default; zero for never
          * @return this
@@ -293,94 +375,13 @@ public final class TcpClient implements AutoCloseable {
         }
 
         /**
-         * As {@link TcpServer.Builder#bufferSize}.
+         * Sets how names of hosts are resolved.
          *
-         * @param bytes as there by default
+         * @param names the system's by default; one over a directory of your own needs no DNS, for example in a test
          * @return this
          */
-        public Builder bufferSize(int bytes) {
-            settings.bufferSize(bytes);
-            return this;
-        }
-
-        /**
-         * As {@link TcpServer.Builder#waterMarks}.
-         *
-         * @param low 32 KiB by default
-         * @param high 64 KiB by default
-         * @param limit 64 MiB by default
-         * @return this
-         */
-        public Builder waterMarks(long low, long high, long limit) {
-            settings.waterMarks(low, high, limit);
-            return this;
-        }
-
-        /**
-         * As {@link TcpServer.Builder#budget}.
-         *
-         * @param bytes as there by default
-         * @param files as there by default
-         * @return this
-         */
-        public Builder budget(long bytes, int files) {
-            settings.budget(bytes, files);
-            return this;
-        }
-
-        /**
-         * As {@link TcpServer.Builder#noDelay}.
-         *
-         * @param on true by default
-         * @return this
-         */
-        public Builder noDelay(boolean on) {
-            settings.noDelay = on;
-            return this;
-        }
-
-        /**
-         * As {@link TcpServer.Builder#keepAlive}.
-         *
-         * @param times after 60 s by default; null for never
-         * @return this
-         */
-        public Builder keepAlive(@Nullable KeepAlive times) {
-            settings.keepAlive(times);
-            return this;
-        }
-
-        /**
-         * As {@link TcpServer.Builder#idleTimeout}.
-         *
-         * @param timeout zero, never, by default
-         * @return this
-         */
-        public Builder idleTimeout(Duration timeout) {
-            settings.idleTimeout(timeout);
-            return this;
-        }
-
-        /**
-         * As {@link TcpServer.Builder#writeTimeout}.
-         *
-         * @param timeout 30 s by default; zero for never
-         * @return this
-         */
-        public Builder writeTimeout(Duration timeout) {
-            settings.writeTimeout(timeout);
-            return this;
-        }
-
-        /**
-         * As {@link TcpServer.Builder#dispatch}.
-         *
-         * @param mode on the connection's loop by default
-         * @param workers how many threads there are with {@link Dispatch#POOL}
-         * @return this
-         */
-        public Builder dispatch(Dispatch mode, int workers) {
-            settings.dispatch(mode, workers);
+        public Builder resolver(Resolver names) {
+            this.resolver = Objects.requireNonNull(names, "names");
             return this;
         }
 

@@ -1,18 +1,27 @@
 package io.millrace.server;
 
 import io.millrace.engine.Dispatch;
+import io.millrace.engine.EventLoop;
 import io.millrace.engine.EventManager;
 import io.millrace.engine.Reactors;
-import io.millrace.engine.internal.Background;
 import io.millrace.engine.internal.Deadline;
-import io.millrace.engine.internal.FailureLog;
 import io.millrace.engine.internal.SpareDescriptor;
 import io.millrace.engine.transport.Acceptor;
 import io.millrace.engine.transport.ServerLoop;
-import io.millrace.net.KeepAlive;
 import io.millrace.net.ListenOptions;
 import io.millrace.net.TcpListener;
-import io.millrace.net.TcpStream;
+import io.millrace.server.connection.ConnectionDispatcher;
+import io.millrace.server.connection.PerConnection;
+import io.millrace.server.connection.StreamConnection;
+import io.millrace.server.group.Connections;
+import io.millrace.server.group.GracefulEnd;
+import io.millrace.server.group.LoopGroup;
+import io.millrace.server.group.Reception;
+import io.millrace.server.internal.ServerAccess;
+import io.millrace.server.secure.TlsSettings;
+import io.millrace.server.support.ConnectionLog;
+import io.millrace.server.support.ServerSettings;
+import io.millrace.server.tls.Tls;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -42,42 +51,52 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Threads.</b> Any thread may call any method. Callbacks run where {@link Dispatch} says. By default that is the
  * connection's loop, where they must not block.
  *
- * <p><b>Loops.</b> The server runs on the loops of an {@link EventManager}: the global one, one of yours, or its own.
+ * <p><b>Loops.</b> The server runs on the loops of an {@link EventManager}, the global one, one of yours, or its own; or on an {@link EventLoop}.
  * If the kernel can distribute connections over several listeners on one port (SO_REUSEPORT), each loop accepts its own
  * connections; otherwise one loop accepts, and connections are assigned to the loops in rotation. A connection stays on
  * its loop.
  *
  * <h2>Portability</h2>
- * Works everywhere. SO_REUSEPORT is used on Linux.
+ * Works everywhere. SO_REUSEPORT is used on Linux. The socket options are those of {@link ListenOptions}, with the same
+ * portability: on Linux they cost nothing at accept. {@link Builder#fastOpen} needs a native backend; with NIO, {@code
+ * start} throws {@link UnsupportedOperationException}.
  */
 public final class TcpServer implements AutoCloseable {
-    // One class, because a server is little more than the order in which others are begun and ended: listeners, loops,
-    // connections, threads of callbacks. A third of it is the builder, which is mostly Javadoc. What happens on a
-    // connection is StreamConnection's, which of them there are Connections'.
+    // One class, because a server is little more than the order in which other things are started and ended: listeners,
+    // loops, connections, threads for callbacks. A third of it is the builder, which is mostly Javadoc.
+    // StreamConnection deals with a single connection, and Connections with all of them.
 
-    private final ConnectionHandler handler;
+    static {
+        ServerAccess.set(new HostedServers());
+    }
+
     private final ServerSettings settings;
     private final LoopGroup loops;
-    private final CallbackExecutor callbacks;
+    private final ConnectionDispatcher callbacks;
     private final Connections connections;
+    private final Reception reception;
     private final List<TcpListener> listeners = new ArrayList<>();
-    /** One for each listener, in their order: on the loop of the same number. */
+    /** One for each listener, in the same order; each on the loop with the same index. */
     private final List<Acceptor> acceptances = new ArrayList<>();
 
-    private final InetSocketAddress address;
-    private final AtomicBoolean closing = new AtomicBoolean();
-    private final CompletableFuture<ShutdownResult> result = new CompletableFuture<>();
+    private final AtomicBoolean stopBegun = new AtomicBoolean();
+    private final CompletableFuture<Void> stopped = new CompletableFuture<>();
 
-    private TcpServer(Builder builder, ConnectionHandler handler) throws IOException {
-        this.handler = handler;
-        this.settings = builder.settings.copy();
-        this.connections = new Connections(settings, builder.maxConnections, builder.maxConnectionsPerAddress);
-        this.loops = builder.loops();
-        CallbackExecutor opened = null;
+    private final InetSocketAddress address;
+    private final GracefulEnd ending;
+
+    private TcpServer(Builder builder, ConnectionHandler handler, boolean converses) throws IOException {
+        this.settings = builder.settings();
+        settings.converses = converses;
+        this.connections = builder.connections(settings);
+        this.loops = builder.loops.get();
+        ConnectionDispatcher opened = null;
         boolean started = false;
         try {
-            opened = CallbackExecutor.of("millrace-server", settings);
+            opened = ConnectionDispatcher.of("millrace-server", settings);
             this.callbacks = opened;
+            this.reception = new Reception(handler, settings, callbacks, connections);
+            this.ending = new GracefulEnd(this, loops, callbacks, connections, new Listening());
             this.address = listen(builder);
             accept();
             started = true;
@@ -91,7 +110,8 @@ public final class TcpServer implements AutoCloseable {
 
     /**
      * Starts a server with the defaults on a port of the loopback interface. To listen on another address, use {@link
-     * #builder}.
+     * #builder}. It runs on the global manager, whose threads are daemons: they do not keep the JVM alive when {@code
+     * main} returns.
      *
      * @param port the port, or 0 for any free one
      * @param handler called for every connection
@@ -120,11 +140,13 @@ public final class TcpServer implements AutoCloseable {
         boolean spread = builder.reusePort
                 && all.size() > 1
                 && System.getProperty("os.name").startsWith("Linux");
-        ListenOptions options = settings.listening(
-                ListenOptions.standard().withBacklog(builder.backlog).withReusePort(spread || builder.sharePort));
+        ListenOptions options = settings.listening(ListenOptions.standard()
+                .withBacklog(builder.backlog)
+                .withReusePort(spread || builder.sharePort)
+                .withFastOpen(builder.fastOpen));
         if (spread && !builder.sharePort && builder.address.getPort() != 0) {
-            // Sockets that spread connections also share the port with another process that does the same. This one
-            // shares with nobody, and fails if the port is taken.
+            // Listeners with SO_REUSEPORT also share the port with other processes that set it. This server does not
+            // want that, so it first tries to bind the port without it, which fails if the port is taken.
             all.getFirst()
                     .net()
                     .listen(builder.address, ListenOptions.standard().withBacklog(1))
@@ -141,8 +163,9 @@ public final class TcpServer implements AutoCloseable {
     }
 
     /**
-     * Has each loop that has a listener accept. All listen already, so who connects after this is served; and no loop is waited for: the calling thread may be another one's, which waits for
-     * nobody, and a loop that is held up accepts when it gets to it.
+     * Makes each loop that has a listener accept. All listeners are open already, so whoever connects after this is
+     * served. This does not wait for any loop: the calling thread may be another loop, which must not wait, and a
+     * blocked loop accepts when it gets to it.
      */
     private void accept() throws IOException {
         boolean spread = listeners.size() > 1;
@@ -151,7 +174,9 @@ public final class TcpServer implements AutoCloseable {
             ServerLoop loop = loops.all().get(i);
             try {
                 acceptances.add(loop.accept(
-                        listener, stream -> accepted(spread ? loop : loops.next(), stream), this::notAccepted));
+                        listener,
+                        stream -> reception.admit(spread ? loop : loops.next(), stream),
+                        this::reportNotAccepted));
             } catch (RejectedExecutionException e) {
                 throw e;
             } catch (UncheckedIOException e) {
@@ -165,85 +190,41 @@ public final class TcpServer implements AutoCloseable {
         }
     }
 
-    /** Undoes what there is of a start that failed: some loops may accept already. Does not wait for them either. */
-    private void letNobodyIn(@Nullable CallbackExecutor opened) {
-        closeWhenAllEnded(opened);
+    /** Cleans up after a start that failed: some loops may be accepting already. Does not wait for them either. */
+    private void letNobodyIn(@Nullable ConnectionDispatcher opened) {
+        GracefulEnd.closeWhenAllEnded(connections, opened);
         listeners.forEach(TcpListener::close);
-        var ignored = stopAccepting();
+        var ignored = stopAll();
         connections.connections().forEach(StreamConnection::abort);
-    }
-
-    private static void run(ServerLoop loop, Runnable what) {
-        if (loop.inLoop()) {
-            what.run();
-        } else {
-            loop.execute(what);
-        }
+        connections.abortUnsecured();
     }
 
     // ---- Connections ----
 
-    private void accepted(ServerLoop loop, TcpStream stream) {
-        InetAddress from = stream.remoteAddress().getAddress();
-        Connections.Admission admission = connections.admit(from);
-        if (admission != Connections.Admission.TAKEN) {
-            stream.close();
-            turnedAway(admission, from);
-            return;
-        }
-        StreamConnection connection;
-        try {
-            connection =
-                    new StreamConnection(connections.nextId(), loop, stream, handler, settings, callbacks, connections);
-        } catch (Throwable e) {
-            connections.leave(from);
-            stream.close(); // gone before it was looked at
-            tellError(e);
-            return;
-        }
-        connections.add(connection);
-        try {
-            run(loop, connection::open);
-        } catch (RejectedExecutionException e) {
-            if (connections.tryRemove(connection, connection.queuedBytes())) {
-                connections.onEnded(connection);
-            }
-            stream.close();
-        }
-    }
-
-    private void turnedAway(Connections.Admission why, InetAddress from) {
-        switch (why) {
-            case FULL -> tellTurnedAway(connections.most() + " are open, which is the limit; raise maxConnections");
-            case ADDRESS_FULL ->
-                tellTurnedAway(connections.mostPerAddress() + " from " + from.getHostAddress()
-                        + " are open, which is the limit; raise maxConnectionsPerAddress");
-            case TAKEN, CLOSED -> {
-                // The server is being closed, which is nobody's failure.
-            }
-        }
-    }
-
-    private void tellTurnedAway(String why) {
-        tellError(new LimitException(
-                ConnectionLog.Kind.TURNED_AWAY, "turned a connection away: " + why + ", or wait until one ends", null));
-    }
-
-    private void notAccepted(IOException cause) {
+    private void reportNotAccepted(IOException cause) {
         String remedy = SpareDescriptor.isLacking(cause)
                 ? " (EMFILE or ENFILE: out of descriptors); one that waited was turned away: raise the limit of open files (ulimit -n), or lower maxConnections"
                 : "; trying again";
-        tellError(new LimitException(
+        reception.tellError(new LimitException(
                 ConnectionLog.Kind.NOT_ACCEPTED,
                 "cannot accept on " + address + ": " + cause.getMessage() + remedy,
-                cause));
-    }
-
-    private void tellError(Throwable failure) {
-        ConnectionLog.tell(handler, null, failure);
+                cause,
+                null));
     }
 
     // ---- Ending ----
+
+    /**
+     * Stops listening, and keeps serving the connections that it has: for example before a deployment, or to hand the port
+     * over to another process. Connections that the system has already established for the server are still accepted;
+     * after that, the port is free, and peers are refused. Nothing else ends: {@link #shutdown} or {@link #close}
+     * must follow, which close the connections as well. Any thread, also in callbacks: this does not wait. Idempotent.
+     *
+     * @return completes when the port is free
+     */
+    public CompletableFuture<Void> stopAccepting() {
+        return stopOnce().copy();
+    }
 
     /**
      * Shuts down gracefully: stops accepting, flushes the pending output of every connection and closes it. Connections
@@ -259,94 +240,49 @@ public final class TcpServer implements AutoCloseable {
      * @return what was left; from a callback, what is known so far
      */
     public ShutdownResult shutdown(Duration atMost) {
-        Deadline deadline = Deadline.after(loops.clock(), atMost);
-        boolean inside = loops.isOnOne() || callbacks.isInside();
-        if (closing.compareAndSet(false, true)) {
-            if (inside) {
-                Background.run("millrace-shutdown", () -> end(deadline));
-            } else {
-                end(deadline);
-            }
-        } else if (!inside && !deadline.await(result)) {
-            connections.connections().forEach(StreamConnection::abort);
-            deadline.andALittle().await(result);
+        return ending.shutdown(atMost);
+    }
+
+    /** What the end begins with. */
+    private final class Listening implements GracefulEnd.Intake {
+        @Override
+        public CompletableFuture<Void> stop() {
+            return stopOnce();
         }
-        return known();
+
+        @Override
+        public void cutOff() {
+            acceptances.forEach(Acceptor::cutOff);
+        }
     }
 
-    /** How it went, as far as that is known; what remained then and has ended since does not remain. */
-    private ShutdownResult known() {
-        ShutdownResult how = result.getNow(new ShutdownResult(false, List.of(), remaining()));
-        boolean hasEnded = result.isDone() && connections.unended().isEmpty() && loops.haveEnded();
-        return hasEnded ? new ShutdownResult(how.drained(), how.cutOff(), List.of()) : how;
-    }
-
-    private void end(Deadline deadline) {
-        List<String> remaining = new ArrayList<>();
-        boolean allEnded = false;
-        try {
-            connections.beginDraining();
-            CompletableFuture<Void> stopping = stopAccepting();
-            // At once: a loop that is held up does not hold up the ends of others. What it accepts meanwhile is closed
-            // below.
-            connections.connections().forEach(StreamConnection::close);
-            boolean stopped = deadline.await(stopping);
-            CompletableFuture<Void> ended = connections.closeAdmission();
-            connections.connections().forEach(StreamConnection::close);
-            allEnded = deadline.await(ended);
-            if (!allEnded) {
-                // Those that have sent all, and only wait for their peers to end too, lose nothing by this.
-                connections.connections().forEach(StreamConnection::abort);
-                allEnded = deadline.andALittle().await(ended);
-            }
-            if (!allEnded) {
-                for (StreamConnection held : connections.connections()) {
-                    connections.noteCutOff(held, held.queuedBytes());
-                    held.cutOff();
+    private CompletableFuture<Void> stopOnce() {
+        if (stopBegun.compareAndSet(false, true)) {
+            var ignored = stopAll().whenComplete((done, failure) -> {
+                if (failure == null) {
+                    stopped.complete(null);
+                } else {
+                    stopped.completeExceptionally(failure);
                 }
-                remaining.addAll(remaining());
-            }
-            if (!stopped) {
-                acceptances.forEach(Acceptor::cutOff);
-            }
-        } catch (Throwable e) {
-            FailureLog.report("the end of " + this, e);
-        } finally {
-            closeWhenAllEnded(callbacks);
-            if (remaining.isEmpty()) {
-                remaining.addAll(loops.endBy(deadline));
-            } else {
-                // The time is up, and a loop that is held up ends when its handler returns.
-                Background.run("millrace-shutdown", () -> loops.endBy(deadline));
-            }
-            List<String> cutOff = connections.cutOff();
-            result.complete(new ShutdownResult(allEnded && cutOff.isEmpty(), cutOff, remaining));
+            });
         }
+        return stopped;
     }
 
     /**
-     * Handlers that may block, where callbacks run on threads of their own, may do so to the last call. One that comes after the deadline, because a loop was held up, must not run on that loop instead:
-     * others need it.
+     * Returns a future that completes when every loop has stopped accepting, so that all accepted connections are
+     * known.
      */
-    private void closeWhenAllEnded(@Nullable CallbackExecutor threads) {
-        var ignored = connections.closeAdmission().whenComplete((done, failure) -> {
-            if (threads != null) {
-                threads.close();
-            }
-        });
-    }
-
-    /** Completes when every loop has stopped accepting, and so knows every connection that it has accepted. */
-    private CompletableFuture<Void> stopAccepting() {
-        List<CompletableFuture<Void>> stopped = new ArrayList<>();
+    private CompletableFuture<Void> stopAll() {
+        List<CompletableFuture<Void>> all = new ArrayList<>();
         for (int i = 0; i < acceptances.size(); i++) {
-            stopped.add(stopAccepting(loops.all().get(i), acceptances.get(i)));
+            all.add(stopOne(loops.all().get(i), acceptances.get(i)));
         }
-        return CompletableFuture.allOf(stopped.toArray(CompletableFuture[]::new));
+        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new));
     }
 
-    /** What has arrived is accepted first, some of it in each turn. */
-    private static CompletableFuture<Void> stopAccepting(ServerLoop loop, Acceptor acceptance) {
+    /** Accepts what has arrived, some of it in each turn, then stops. */
+    private static CompletableFuture<Void> stopOne(ServerLoop loop, Acceptor acceptance) {
         CompletableFuture<Void> done = new CompletableFuture<>();
         Runnable task = new Runnable() {
             @Override
@@ -359,7 +295,7 @@ public final class TcpServer implements AutoCloseable {
                         done.complete(null);
                     }
                 } catch (RejectedExecutionException e) {
-                    done.complete(null); // the loop ends, and closes all that it carries
+                    done.complete(null); // the loop is ending, and closes everything on it
                 } catch (Throwable e) {
                     done.completeExceptionally(e);
                 }
@@ -373,26 +309,13 @@ public final class TcpServer implements AutoCloseable {
         return done;
     }
 
-    /** What has not ended, and may not for a while because a handler does not return. */
-    private List<String> remaining() {
-        List<String> remaining = new ArrayList<>();
-        for (StreamConnection connection : connections.unended()) {
-            remaining.add(connection + " on " + connection.loop());
-        }
-        return remaining;
-    }
-
     /** Shuts down gracefully within ten seconds: see {@link #shutdown}. Whatever has not ended by then is logged. */
     @Override
     public void close() {
-        ShutdownResult how = shutdown(Deadline.OF_CLOSE);
-        if (!how.remaining().isEmpty() && result.isDone()) {
-            FailureLog.warn(
-                    "closed " + this + ", but this has not ended in time: " + String.join("; ", how.remaining()));
-        }
+        ending.close();
     }
 
-    // ---- Looking at it ----
+    // ---- Properties ----
 
     /**
      * Returns the address on which the server listens.
@@ -459,28 +382,32 @@ public final class TcpServer implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "TCP server on " + address + ", " + connections + (closing.get() ? ", closing" : "");
+        return "TCP server on " + address + ", " + connections + ending.state();
     }
 
     /** Collects the settings of a server. */
-    public static final class Builder {
-        private final ServerSettings settings = new ServerSettings();
+    public static final class Builder extends ConnectionBuilder<Builder> {
         private InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         private int backlog = 1024;
+        private int fastOpen;
         private int maxConnections = Integer.MAX_VALUE;
         private int maxConnectionsPerAddress = Integer.MAX_VALUE;
         private boolean reusePort = true;
         private boolean sharePort;
-        private @Nullable EventManager manager;
-        private Reactors.@Nullable Builder own;
 
         private Builder() {}
 
-        private LoopGroup loops() {
-            if (manager != null) {
-                return LoopGroup.of(manager);
-            }
-            return own == null ? LoopGroup.global() : LoopGroup.owned(own.open());
+        @Override
+        Builder self() {
+            return this;
+        }
+
+        ServerSettings settings() {
+            return settings.copy();
+        }
+
+        Connections connections(ServerSettings of) {
+            return new Connections(of, maxConnections, maxConnectionsPerAddress);
         }
 
         /**
@@ -495,24 +422,15 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * Sets the manager to run on. It stays open when the server is closed.
-         *
-         * @param shared the global manager by default
-         * @return this
-         */
-        public Builder manager(EventManager shared) {
-            this.manager = Objects.requireNonNull(shared, "shared");
-            return this;
-        }
-
-        /**
-         * Gives the server its own reactors, which end with it.
+         * Gives the server its own reactors, which end with it. If several of {@link #manager}, {@code reactors} and
+         * {@link #loop} are called, the last call counts.
          *
          * @param reactors the number of reactors, their backend, and so on
          * @return this
          */
         public Builder reactors(Reactors.Builder reactors) {
-            this.own = Objects.requireNonNull(reactors, "reactors");
+            Objects.requireNonNull(reactors, "reactors");
+            this.loops = () -> LoopGroup.owned(reactors.open());
             return this;
         }
 
@@ -528,8 +446,8 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * Limits how many connections may be open. Further ones are closed as soon as they are accepted, and {@code
-         * onError} is called. The limit is exact, no matter how many loops accept. A connection counts until its
+         * Limits how many connections may be open. Further ones are closed as soon as they are accepted: the handler's
+         * {@code onError}, or {@link HandlerFactory#onError} if there is a factory, gets a {@link LimitException} without a connection. The limit is exact, no matter how many loops accept. A connection counts until its
          * {@code onDisconnect} has returned.
          *
          * @param count no limit by default
@@ -542,7 +460,7 @@ public final class TcpServer implements AutoCloseable {
 
         /**
          * Limits how many connections may be open from one address. Further ones are closed as soon as they are
-         * accepted, and {@code onError} is called. The limit is exact, no matter how many loops accept.
+         * accepted, and told as with {@link #maxConnections}. The limit is exact, no matter how many loops accept.
          *
          * @param count no limit by default
          * @return this
@@ -576,103 +494,40 @@ public final class TcpServer implements AutoCloseable {
         }
 
         /**
-         * Sets how many bytes {@code onData} gets at most.
+         * Lets peers that have connected before send their first bytes with their first packet, which saves a round
+         * trip (TCP_FASTOPEN). A network may deliver that packet twice, so use this only for requests that may be
+         * repeated.
          *
-         * @param bytes by default 262,144 if callbacks run on a loop of {@link Reactors}, whose connections share one
-         *     buffer; otherwise 8,192
+         * @param waiting how many such connections may wait; 0, none, by default
          * @return this
+         * @throws IllegalArgumentException if it is negative
          */
-        public Builder bufferSize(int bytes) {
-            settings.bufferSize(bytes);
+        public Builder fastOpen(int waiting) {
+            this.fastOpen = ServerSettings.inRange("the number of fast connections", waiting, 0, Integer.MAX_VALUE);
             return this;
         }
 
-        /**
-         * Sets how many bytes may wait to be sent on a connection.
-         *
-         * @param low when no more than this is waiting, {@code onWritable} is called; 32 KiB by default
-         * @param high while more than this is waiting, the connection is not read, and {@code send} says so; 64 KiB by
-         *     default
-         * @param limit if more than this is waiting, a send is refused and the connection is closed; 64 MiB by default A send
-         *     from another thread counts 128 bytes more than it has until the loop has taken it over, so that many small
-         *     ones are bounded too
-         * @return this
-         */
-        public Builder waterMarks(long low, long high, long limit) {
-            settings.waterMarks(low, high, limit);
-            return this;
+        @Override
+        public Builder tls(Tls settings) {
+            ((TlsSettings) settings).checkServer();
+            return super.tls(settings);
         }
 
         /**
-         * Limits how much may wait to be sent on all connections together, so that peers that do not read cannot fill
-         * the heap. Above the limit, the connection that holds most is closed, and its {@code onError} is called.
-         * Connections with less than 4 KiB waiting do not count. Bytes that connections share, such as those of a
-         * broadcast, count for each of them.
+         * Starts the server with a separate handler for each connection.
          *
-         * @param bytes a quarter of the maximum heap by default
-         * @param files how many open files may wait; by default a quarter of the files that the process may have open,
-         *     and at most 1,024
-         * @return this
+         * @param factory called for every connection, before its {@code onConnect}. Its {@link HandlerFactory#onError}
+         *     gets failures that have no handler, such as a connection that was turned away
+         * @return a listening server, which the caller must close
+         * @throws IOException if it cannot listen there, for example because the port is taken
          */
-        public Builder budget(long bytes, int files) {
-            settings.budget(bytes, files);
-            return this;
+        public TcpServer start(HandlerFactory factory) throws IOException {
+            return new TcpServer(this, new PerConnection(Objects.requireNonNull(factory, "factory")), false);
         }
 
-        /**
-         * Sets whether small writes go out at once (TCP_NODELAY).
-         *
-         * @param on true by default
-         * @return this
-         */
-        public Builder noDelay(boolean on) {
-            settings.noDelay = on;
-            return this;
-        }
-
-        /**
-         * Sets when the system checks whether a silent peer is still there.
-         *
-         * @param times after 60 s by default; null for never
-         * @return this
-         */
-        public Builder keepAlive(@Nullable KeepAlive times) {
-            settings.keepAlive(times);
-            return this;
-        }
-
-        /**
-         * Sets after which time without received or sent bytes a connection is closed.
-         *
-         * @param timeout zero, which means never, by default
-         * @return this
-         */
-        public Builder idleTimeout(Duration timeout) {
-            settings.idleTimeout(timeout);
-            return this;
-        }
-
-        /**
-         * Sets after which time a connection is closed whose peer does not take any of the bytes that are waiting.
-         *
-         * @param timeout 30 s by default; zero for never
-         * @return this
-         */
-        public Builder writeTimeout(Duration timeout) {
-            settings.writeTimeout(timeout);
-            return this;
-        }
-
-        /**
-         * Sets where callbacks run.
-         *
-         * @param mode on the connection's loop by default
-         * @param workers the number of threads with {@link Dispatch#POOL}
-         * @return this
-         */
-        public Builder dispatch(Dispatch mode, int workers) {
-            settings.dispatch(mode, workers);
-            return this;
+        /** Starts a server whose connections have threads of their own. */
+        TcpServer startConversing(HandlerFactory factory) throws IOException {
+            return new TcpServer(this, new PerConnection(factory), true);
         }
 
         /**
@@ -681,9 +536,10 @@ public final class TcpServer implements AutoCloseable {
          * @param handler called for every connection
          * @return a listening server, which the caller must close
          * @throws IOException if it cannot listen there, for example because the port is taken
+         * @throws UnsupportedOperationException if the backend lacks an option that was set
          */
         public TcpServer start(ConnectionHandler handler) throws IOException {
-            return new TcpServer(this, Objects.requireNonNull(handler, "handler"));
+            return new TcpServer(this, Objects.requireNonNull(handler, "handler"), false);
         }
     }
 }

@@ -7,6 +7,8 @@ import io.millrace.engine.Dispatch;
 import io.millrace.engine.Reactors;
 import io.millrace.net.KeepAlive;
 import io.millrace.net.ListenOptions;
+import io.millrace.server.connection.ConnectionDispatcher;
+import io.millrace.server.support.ServerSettings;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -87,12 +89,12 @@ class AcceptedTest {
     @DisplayName("srv-18: on the loop no executor is made for it")
     void noExecutorOnTheLoop() {
         ServerSettings settings = new ServerSettings();
-        try (CallbackExecutor loop = CallbackExecutor.of("test", settings)) {
-            assertThat(loop.serial(1)).isNull();
+        try (ConnectionDispatcher loop = ConnectionDispatcher.of("test", settings)) {
+            assertThat(loop.serial(1, null)).isNull();
         }
-        settings.dispatch(Dispatch.POOL, 1);
-        try (CallbackExecutor pool = CallbackExecutor.of("test", settings)) {
-            assertThat(pool.serial(1)).isNotNull();
+        settings.setDispatch(Dispatch.POOL, 1);
+        try (ConnectionDispatcher pool = ConnectionDispatcher.of("test", settings)) {
+            assertThat(pool.serial(1, null)).isNotNull();
         }
     }
 
@@ -103,8 +105,17 @@ class AcceptedTest {
         ListenOptions standard = ListenOptions.standard();
         assertThat(settings.listening(standard))
                 .isEqualTo(standard.withNoDelay(true).withKeepAlive(KeepAlive.after(Duration.ofSeconds(60))));
-        settings.noDelay = false;
-        settings.keepAlive(null);
+        settings.setNoDelay(false);
+        settings.setKeepAlive(null);
         assertThat(settings.listening(standard)).isEqualTo(standard);
+        settings.setSendBuffer(1_000);
+        settings.setReceiveBuffer(2_000);
+        settings.setTrafficClass(8);
+        settings.setLinger(Duration.ZERO);
+        assertThat(settings.listening(standard))
+                .isEqualTo(standard.withSendBuffer(1_000)
+                        .withReceiveBuffer(2_000)
+                        .withTrafficClass(8)
+                        .withLinger(Duration.ZERO));
     }
 }

@@ -7,13 +7,17 @@ import static org.awaitility.Awaitility.await;
 import io.millrace.engine.Dispatch;
 import io.millrace.engine.Reactors;
 import io.millrace.poll.ManualClock;
+import io.millrace.server.connection.StreamConnection;
+import io.millrace.server.group.Connections;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,6 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("How a server and its connections end")
 @Timeout(60)
+@SuppressWarnings("try") // closed early, on purpose
 class EndingTest {
     /** Much longer than the test may take. */
     private static final Duration LONG = Duration.ofMinutes(5);
@@ -222,16 +227,14 @@ class EndingTest {
     void aFailedStartLeavesNothing() throws Exception {
         Reactors loops = Reactors.builder().reactors(1).name("test").open();
         loops.close();
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
-        InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
-        assertThatThrownBy(() ->
-                        TcpServer.builder().manager(loops).address(address).start((connection, data) -> {}))
-                .isInstanceOf(RuntimeException.class);
-        try (ServerSocket again = new ServerSocket()) {
-            again.bind(address);
+        try (SocketChannel held = Addresses.heldPort("127.0.0.1")) {
+            InetSocketAddress address = (InetSocketAddress) held.getLocalAddress();
+            assertThatThrownBy(() ->
+                            TcpServer.builder().manager(loops).address(address).start((connection, data) -> {}))
+                    .isInstanceOf(RuntimeException.class);
+            try (ServerSocket again = new ServerSocket()) {
+                again.bind(address);
+            }
         }
     }
 
@@ -328,11 +331,12 @@ class EndingTest {
                 attempts.add(
                         client.connect((InetSocketAddress) full.getLocalSocketAddress(), (connection, data) -> {}));
             }
-            await().until(() -> client.context().connections().size() == 6);
+            Connections all = (Connections) client.context();
+            await().until(() -> all.unended().size() == 6);
             long cancelled =
                     attempts.stream().filter(attempt -> attempt.cancel(true)).count();
             assertThat(cancelled).isPositive();
-            await().until(() -> client.context().connections().size() == 6 - cancelled);
+            await().until(() -> all.unended().size() == 6 - cancelled);
         }
     }
 
@@ -456,6 +460,80 @@ class EndingTest {
         assertThat(server.shutdown(LONG).drained()).isTrue();
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("end-9: what a callback has sent before it aborts is lost, and so the peer sees a reset")
+    void abortLosesWhatWasGathered(String backend) throws Exception {
+        LinkedBlockingQueue<String> told = new LinkedBlockingQueue<>();
+        try (TcpServer server = on(backend, 1).start((connection, data) -> {
+            connection.send(ByteBuffer.allocate(100), (same, failure) -> told.add(String.valueOf(failure)));
+            connection.written().whenComplete((nothing, failure) -> told.add(String.valueOf(failure)));
+            connection.abort();
+            connection.written().whenComplete((nothing, failure) -> told.add(String.valueOf(failure)));
+        })) {
+            Socket socket = connect(server);
+            socket.getOutputStream().write(1);
+            assertThatThrownBy(() -> socket.getInputStream().readAllBytes()).isInstanceOf(SocketException.class);
+            for (int i = 0; i < 3; i++) {
+                assertThat(told.poll(10, TimeUnit.SECONDS)).contains("some were lost");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("end-9: a connection that fails with bytes unsent is no regular end for its peer")
+    void failsWithBytesUnsent(String backend) throws Exception {
+        CompletableFuture<Connection> connected = new CompletableFuture<>();
+        try (Reactors loops = Reactors.builder()
+                        .reactors(1)
+                        .backend(backend)
+                        .name("test")
+                        .open();
+                TcpServer server = TcpServer.builder().manager(loops).start(new ConnectionHandler() {
+                    @Override
+                    public void onConnect(Connection connection) {
+                        connection.send(ByteBuffer.allocate(32 << 20));
+                        connected.complete(connection);
+                    }
+
+                    @Override
+                    public void onData(Connection connection, ByteBuffer data) {}
+                })) {
+            Socket socket = connect(server);
+            StreamConnection connection = (StreamConnection) connected.get(10, TimeUnit.SECONDS);
+            loops.execute(() -> connection.onFailed(new IOException("of the test")));
+            await().until(() -> server.context().connections().isEmpty());
+            assertThatThrownBy(() -> socket.getInputStream().readAllBytes()).isInstanceOf(SocketException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("end-2, mill-12: a manager that ends resets no peer whose bytes were not read")
+    void theLastTurnReads(String backend) throws Exception {
+        CompletableFuture<Connection> connected = new CompletableFuture<>();
+        try (Reactors loops =
+                Reactors.builder().reactors(1).backend(backend).name("test").open()) {
+            TcpServer server = TcpServer.builder().manager(loops).start(new ConnectionHandler() {
+                @Override
+                public void onConnect(Connection connection) {
+                    connection.pauseReads();
+                    connection.send("all of it");
+                    connected.complete(connection);
+                }
+
+                @Override
+                public void onData(Connection connection, ByteBuffer data) {}
+            });
+            Socket socket = connect(server);
+            connected.get(10, TimeUnit.SECONDS);
+            socket.getOutputStream().write(new byte[1000]);
+            loops.close();
+            assertThat(socket.getInputStream().readAllBytes()).asString().isEqualTo("all of it");
+        }
+    }
+
     @Test
     @DisplayName("srv-1, mill-7: a connection that a limit has ended hears nothing but its end")
     void whatIsDoomedHearsNothing() throws Exception {
@@ -482,6 +560,11 @@ class EndingTest {
                             }
 
                             @Override
+                            public void onEndOfInput(Connection connection) {
+                                told.add("end of input");
+                            }
+
+                            @Override
                             public void onError(@Nullable Connection connection, Throwable failure) {
                                 told.add("error");
                             }
@@ -497,7 +580,8 @@ class EndingTest {
             loops.execute(() -> {
                 connection.send(ByteBuffer.allocate(2_000));
                 connection.send(ByteBuffer.allocate(1)); // too many
-                connection.received(ByteBuffer.allocate(1)); // which is found in the same turn
+                connection.onReceived(ByteBuffer.allocate(1)); // which is found in the same turn
+                connection.onEndOfInput(); // which a system reports behind a failure, too
                 done.complete(null);
             });
             done.get(10, TimeUnit.SECONDS);
@@ -565,23 +649,26 @@ class EndingTest {
     @DisplayName("mill-7, mill-9: who closes before all was sent is not told that it may send on")
     void notWritableAfterAClose() throws Exception {
         LinkedBlockingQueue<String> told = new LinkedBlockingQueue<>();
-        TcpServer server = on("epoll", 1).waterMarks(4 << 20, 4 << 20, 64 << 20).start(new ConnectionHandler() {
-            @Override
-            public void onData(Connection connection, ByteBuffer data) {
-                told.add(connection.send(ByteBuffer.allocate(32 << 20)).toString());
-                connection.close();
-            }
+        // At the low water there is still more to send than the system takes at a time.
+        TcpServer server = on("epoll", 1)
+                .waterMarks(16 << 20, 16 << 20, 64 << 20)
+                .start(new ConnectionHandler() {
+                    @Override
+                    public void onData(Connection connection, ByteBuffer data) {
+                        told.add(connection.send(ByteBuffer.allocate(32 << 20)).toString());
+                        connection.close();
+                    }
 
-            @Override
-            public void onWritable(Connection connection) {
-                told.add("writable");
-            }
+                    @Override
+                    public void onWritable(Connection connection) {
+                        told.add("writable");
+                    }
 
-            @Override
-            public void onDisconnect(Connection connection) {
-                told.add("disconnect");
-            }
-        });
+                    @Override
+                    public void onDisconnect(Connection connection) {
+                        told.add("disconnect");
+                    }
+                });
         Socket socket = connect(server);
         socket.getOutputStream().write(1);
         // Nothing is read before: a reader that keeps up would leave less than the high water waiting.
@@ -598,6 +685,25 @@ class EndingTest {
             CompletableFuture<Void> done = new CompletableFuture<>();
             loops.execute(() -> done.complete(null));
             done.get(10, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    @DisplayName("end-3: a server and a client say that they are closed, and what remains is named for people")
+    void theySayHowFarTheyAre() throws Exception {
+        try (Reactors loops =
+                Reactors.builder().reactors(1).backend("epoll").name("test").open()) {
+            TcpServer server = TcpServer.builder().manager(loops).start(holding);
+            TcpClient client = TcpClient.builder().manager(loops).open();
+            assertThat(client.toString()).doesNotContain("closed");
+            Socket socket = held(server);
+            assertThat(server.shutdown(Duration.ZERO).remaining())
+                    .containsExactly("connection 1 with /127.0.0.1:" + socket.getLocalPort() + ", on test-0");
+            open.countDown();
+            server.shutdown(LONG);
+            assertThat(server.toString()).endsWith(", closed");
+            client.close();
+            assertThat(client.toString()).endsWith(", closed");
         }
     }
 }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.millrace.engine.Dispatch;
 import io.millrace.engine.Reactors;
+import io.millrace.server.support.ConnectionLog;
+import io.millrace.server.support.LimitAccess;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -348,7 +350,7 @@ class FailuresTest {
 
             @Override
             public void onError(@Nullable Connection connection, Throwable failure) {
-                log.byDefault(this, connection, failure);
+                log.logByDefault(this, connection, failure);
             }
 
             @Override
@@ -360,9 +362,9 @@ class FailuresTest {
         ConnectionLog.tellThrown(handler, null, mistake);
         ConnectionLog.tell(handler, null, mistake); // which nobody has thrown this time
         ConnectionLog.tell(handler, null, new IOException("reset"));
-        ConnectionLog.tell(handler, null, new LimitException("too much"));
+        ConnectionLog.tell(handler, null, LimitAccess.closed("too much"));
         ConnectionLog.tell(
-                handler, null, new LimitException(ConnectionLog.Kind.NOT_ACCEPTED, "EMFILE", new IOException()));
+                handler, null, new LimitException(ConnectionLog.Kind.NOT_ACCEPTED, "EMFILE", new IOException(), null));
         assertThat(lines.take())
                 .containsExactly(
                         "WARNING a callback of the handler threw with a mistake",

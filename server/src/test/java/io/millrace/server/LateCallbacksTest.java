@@ -1,9 +1,12 @@
 package io.millrace.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.millrace.engine.Dispatch;
 import io.millrace.engine.Reactors;
+import io.millrace.server.connection.StreamConnection;
+import io.millrace.server.group.Connections;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
@@ -68,6 +71,56 @@ class LateCallbacksTest {
             }
         } finally {
             gate.countDown();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("offTheLoop")
+    @DisplayName(
+            "end-3: a connection that has ended since is not named any more, though the server's loops have not ended")
+    void endedSince(Dispatch mode, String backend) throws Exception {
+        CountDownLatch handlerGate = new CountDownLatch(1);
+        CountDownLatch loopGate = new CountDownLatch(1);
+        CompletableFuture<StreamConnection> called = new CompletableFuture<>();
+        CountDownLatch told = new CountDownLatch(1);
+        TcpServer server = TcpServer.builder()
+                .reactors(Reactors.builder().reactors(1).backend(backend).name("test"))
+                .dispatch(mode, 1)
+                .start(new ConnectionHandler() {
+                    @Override
+                    public void onData(Connection connection, ByteBuffer data) {
+                        called.complete((StreamConnection) connection);
+                        awaitOpen(handlerGate);
+                    }
+
+                    @Override
+                    public void onDisconnect(Connection connection) {
+                        told.countDown();
+                    }
+                });
+        try (Socket socket =
+                new Socket(InetAddress.getLoopbackAddress(), server.address().getPort())) {
+            socket.getOutputStream().write(1);
+            StreamConnection connection = called.get(10, TimeUnit.SECONDS);
+            // Runs in the last turn of the loop, and holds it.
+            connection.loop().schedule(Duration.ofHours(1).toNanos(), fired -> awaitOpen(loopGate));
+            assertThat(server.shutdown(Duration.ZERO).remaining())
+                    .singleElement()
+                    .asString()
+                    .startsWith(connection.toString());
+            handlerGate.countDown();
+            assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+            await().until(() -> ((Connections) server.context()).unended().isEmpty());
+            assertThat(server.shutdown(Duration.ZERO).remaining())
+                    .singleElement()
+                    .asString()
+                    .doesNotContain(connection.toString())
+                    .contains("loop");
+            loopGate.countDown();
+            await().until(() -> server.shutdown(Duration.ZERO).remaining().isEmpty());
+        } finally {
+            handlerGate.countDown();
+            loopGate.countDown();
         }
     }
 

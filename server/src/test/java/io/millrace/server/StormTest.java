@@ -201,6 +201,47 @@ class StormTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("end-5: a server that closes accepts a few at a turn of those that come while it is about to")
+    void acceptsWhoComesWhileItCloses(String backend) throws Exception {
+        try (Reactors manager = manager(backend)) {
+            Turns turns = new Turns(manager);
+            TcpServer server = server(manager).start(turns);
+            Thread closer = Thread.ofPlatform().unstarted(server::close);
+            CountDownLatch held = new CountDownLatch(1);
+            CountDownLatch connected = new CountDownLatch(1);
+            // The task that holds the loop and that of the close run in one turn, so the loop has not been told of
+            // those who come between.
+            atOnce(manager, () -> {
+                manager.execute(() -> {
+                    held.countDown();
+                    try {
+                        connected.await();
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                });
+                closer.start();
+                await().until(() -> closer.getState() == Thread.State.TIMED_WAITING);
+            });
+            held.await();
+            try {
+                for (int i = 0; i < MANY; i++) {
+                    peers.add(SocketChannel.open(server.address()));
+                }
+            } finally {
+                connected.countDown();
+            }
+            try {
+                assertThat(turns.mostConnects()).isBetween(1, A_TURN);
+            } finally {
+                closeAll();
+                closer.join();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
     @DisplayName("end-5: a turn ends a few, however many peers hang up")
     void peersHangUp(String backend) throws Exception {
         try (Reactors manager = manager(backend)) {
@@ -258,6 +299,46 @@ class StormTest {
                 connectAll(manager, server.address());
                 turns.mostConnects();
                 clock.advance(Duration.ofSeconds(6));
+                assertThat(turns.mostDisconnects()).isBetween(1, A_TURN);
+                closeAll();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("end-5: a turn ends a few, however many peers hang up whose output has ended before")
+    void halfClosedPeersHangUp(String backend) throws Exception {
+        try (Reactors manager = manager(backend)) {
+            Turns turns = new Turns(manager);
+            try (TcpServer server = server(manager).start(turns)) {
+                connectAll(manager, server.address());
+                turns.mostConnects();
+                server.context().connections().forEach(Connection::closeOutput);
+                for (SocketChannel peer : peers) {
+                    assertThat(peer.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+                }
+                atOnce(manager, this::closeAll);
+                assertThat(turns.mostDisconnects()).isBetween(1, A_TURN);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("end-5: a turn ends a few, however many another thread has sent more than the limit")
+    void allAreAtTheirLimit(String backend) throws Exception {
+        try (Reactors manager = manager(backend)) {
+            Turns turns = new Turns(manager);
+            try (TcpServer server = server(manager).waterMarks(1, 2, 3).start(turns)) {
+                connectAll(manager, server.address());
+                turns.mostConnects();
+                atOnce(manager, () -> {
+                    assertThat(server.context().broadcast(ByteBuffer.allocate(10)))
+                            .isEqualTo(MANY);
+                    assertThat(server.context().broadcast(ByteBuffer.allocate(10)))
+                            .isZero();
+                });
                 assertThat(turns.mostDisconnects()).isBetween(1, A_TURN);
                 closeAll();
             }

@@ -8,7 +8,12 @@ import io.millrace.engine.Metrics;
 import io.millrace.engine.Reactors;
 import io.millrace.poll.Clock;
 import io.millrace.poll.ManualClock;
+import io.millrace.server.connection.ConnectionProbe;
+import io.millrace.server.group.Connections;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -215,8 +220,7 @@ class TimeoutsTest {
     }
 
     private static boolean isKept(Connection connection) {
-        FrameDecoder.Partial partial = ((StreamConnection) connection).partialFrame;
-        return partial != null && partial.isWatched();
+        return ConnectionProbe.isWatched(connection);
     }
 
     private static void write(Socket socket, String text) {
@@ -462,7 +466,7 @@ class TimeoutsTest {
             // In time, as far as we can know.
             connection.resumeReads();
             assertThat(next()).isEqualTo("data second");
-            // The third has begun now, and is late by its own fault.
+            // The third has begun, but nobody has looked at it yet.
             write(socket, "rd");
             drained(loops);
             clock.advance(Duration.ofSeconds(4));
@@ -470,8 +474,38 @@ class TimeoutsTest {
             assertThat(loops.dump()).doesNotContain("alarms are pending");
             connection.resumeReads();
             drained(loops);
+            clock.advance(Duration.ofMillis(2999));
+            drained(loops);
+            assertThat(log).isEmpty();
             clock.advance(Duration.ofMillis(1));
             assertThat(next()).contains("took longer than 3000 ms");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("mill-10: an idle timeout that is set while a connection is being made has one alarm")
+    void setWhileConnecting(String backend) throws Exception {
+        try (Reactors loops = loops(backend, clock);
+                ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                TcpClient client = TcpClient.builder().manager(loops).open()) {
+            CompletableFuture<Void> set = new CompletableFuture<>();
+            CompletableFuture<Connection> made = new CompletableFuture<>();
+            loops.execute(() -> {
+                client.connect((InetSocketAddress) listener.getLocalSocketAddress(), new Recording())
+                        .thenAccept(made::complete);
+                // Behind the task that begins to connect, and before the loop is told that it is there.
+                loops.execute(() -> {
+                    for (Connection connection : ((Connections) client.context()).unended()) {
+                        connection.setIdleTimeout(Duration.ofSeconds(5));
+                    }
+                    set.complete(null);
+                });
+            });
+            set.get(10, TimeUnit.SECONDS);
+            made.get(10, TimeUnit.SECONDS);
+            await().untilAsserted(
+                            () -> assertThat(loops.metrics().alarmsPending()).isEqualTo(1));
         }
     }
 }

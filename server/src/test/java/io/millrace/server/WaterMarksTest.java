@@ -60,6 +60,7 @@ class WaterMarksTest {
                         .manager(loops)
                         .dispatch(mode, 1)
                         .waterMarks(0, HIGH, SENT)
+                        .sendBuffer(64 << 10) // or the system takes all of the rest at once
                         .start(handler);
                 Socket socket = new Socket()) {
             socket.setReceiveBufferSize(64 << 10);

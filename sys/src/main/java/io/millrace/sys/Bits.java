@@ -1,8 +1,8 @@
 package io.millrace.sys;
 
 /**
- * The readiness and trigger codes that cross the seam between {@code sys} and {@code poll}, as plain ints: the hot path
- * handles no objects.
+ * The codes for readiness and triggers that pass between {@code sys} and {@code poll}. They are plain ints, so that the
+ * hot path needs no objects.
  */
 public final class Bits {
     public static final int READABLE = 1;
@@ -12,9 +12,9 @@ public final class Bits {
     public static final int READ_CLOSED = 1 << 4;
     public static final int WRITE_CLOSED = 1 << 5;
 
-    /** What a caller may be interested in. */
+    /** The bits that may be in an interest. */
     public static final int INTERESTS = READABLE | WRITABLE | PRIORITY;
-    /** Every readiness bit there is. */
+    /** All readiness bits. */
     public static final int ALL = (1 << 6) - 1;
 
     public static final int LEVEL = 0;
@@ -24,8 +24,9 @@ public final class Bits {
     private Bits() {}
 
     /**
-     * What of {@code readiness} a caller with {@code interest} may see. An error reaches every interested direction; the
-     * hints about a closed direction come only to those interested in that direction; an empty interest sees nothing.
+     * Returns the part of {@code readiness} that is visible with {@code interest}. An error is visible in every
+     * direction of the interest; hints about a closed direction are visible only with an interest in that direction;
+     * with an empty interest nothing is visible.
      */
     public static int visible(int readiness, int interest) {
         if (interest == 0) {

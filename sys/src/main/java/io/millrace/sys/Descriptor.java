@@ -5,15 +5,16 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A file descriptor that is closed exactly once and never while somebody uses it.
+ * A file descriptor that is closed exactly once, and never while it is in use.
  *
- * <p>Checking a {@code closed} flag before a system call is not enough: between the check and the call another thread may
- * close the number and a third one be given it (seen once in 103,613 closes). So there is a count of uses and a CLOSING
- * bit in one word. {@link #acquire} adds a use unless CLOSING is set; {@link #close} sets CLOSING; whoever brings a closing
- * word's count to zero runs close(2), once, because the count of a closing word only falls.
+ * <p>Checking a {@code closed} flag before a system call is not enough: between the check and the call, another thread
+ * may close the number, and the system may give it to a third one (seen once in 103,613 closes). So one atomic word
+ * holds a count of uses and a CLOSING bit. {@link #acquire} adds a use unless CLOSING is set; {@link #close} sets
+ * CLOSING; the thread that brings the count of a closing descriptor to zero calls close(2). That happens once, because
+ * this count only falls.
  *
  * <p>A reactor holds one use from register to deregister, so its hot path pays nothing; other callers pay two atomic
- * operations a call.
+ * operations per call.
  */
 public final class Descriptor implements SystemHandle {
     private static final int CLOSING = 1 << 31;
@@ -28,11 +29,11 @@ public final class Descriptor implements SystemHandle {
     }
 
     private final int fd;
-    /** Whoever waits for this one alone; each of them holds a use. */
+    /** The threads that wait for this descriptor alone; each holds a use. */
     public final Waiters waiters = new Waiters();
 
     private volatile boolean reportsWouldBlock;
-    /** The uses taken, and the CLOSING bit. */
+    /** The number of uses, and the CLOSING bit. */
     private volatile int state;
 
     public Descriptor(int fd, boolean reportsWouldBlock) {
@@ -43,7 +44,7 @@ public final class Descriptor implements SystemHandle {
         this.reportsWouldBlock = reportsWouldBlock;
     }
 
-    /** The number. Valid only while a use is held. */
+    /** Returns the number. Valid only while a use is held. */
     public int fd() {
         return fd;
     }
@@ -53,7 +54,7 @@ public final class Descriptor implements SystemHandle {
         return reportsWouldBlock;
     }
 
-    /** The owner turned out to tell of would-block: from now on it gets true edges. */
+    /** From now on, the owner reports would-block, so the descriptor gets true edges. */
     public void startReportingWouldBlock() {
         reportsWouldBlock = true;
     }
@@ -81,10 +82,10 @@ public final class Descriptor implements SystemHandle {
     }
 
     /**
-     * No new use from now on, and one for the caller, taken in the same step. The caller ends what else holds one, and drops its own last: then
-     * nobody before it runs close(2), which may wait (SO_LINGER), while holding a lock.
+     * Forbids new uses and takes one for the caller, in one step. The caller then ends whatever else holds a use, and
+     * drops its own last. So no other thread calls close(2), which may block (SO_LINGER), while holding a lock.
      *
-     * @return false if the descriptor is closing already; no use was taken then
+     * @return false if the descriptor is already closing; then no use was taken
      */
     public boolean beginClose() {
         for (; ; ) {
@@ -99,7 +100,7 @@ public final class Descriptor implements SystemHandle {
         }
     }
 
-    /** No new use from now on; closed at once if there is none, else by whoever drops the last one. Idempotent. */
+    /** Forbids new uses. Closes at once if there is none, otherwise when the last one is dropped. Idempotent. */
     public void close() {
         if (beginClose()) {
             release();

@@ -3,9 +3,9 @@ package io.millrace.sys;
 /**
  * The 64 bits that travel through the kernel with a registration: {@code generation:32 | op:6 | index:26}.
  *
- * <p>The index finds the slot by an array load; the generation tells a late event of a former owner from one of the
- * slot's present owner; the op tells what the key stands for ({@link #OP_SOURCE}, {@link #OP_WAKE}; a completion backend
- * has more).
+ * <p>The index finds the slot by an array load. The generation distinguishes a late event of an earlier registration
+ * from one of the slot's current registration. The op says what the key is for ({@link #OP_SOURCE}, {@link #OP_WAKE}; a
+ * completion backend has more).
  */
 public final class KernelKey {
     public static final int INDEX_BITS = 26;

@@ -6,14 +6,17 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SocketChannel;
 
-/** A {@code java.nio} channel as a handle. NIO itself keeps a closing channel's descriptor until its keys are gone. */
+/**
+ * A handle for a {@code java.nio} channel. NIO itself keeps the descriptor of a closing channel until its keys are
+ * gone.
+ */
 public final class NioHandle implements SystemHandle {
     private final SelectableChannel channel;
 
-    /** Whoever waits for this one alone: NIO does not end a select when a channel is closed. */
+    /** The threads that wait for this channel alone: NIO does not end a select when a channel is closed. */
     public final Waiters waiters = new Waiters();
 
-    /** Whether its close has told the peer, so that it matters to nobody when the descriptor goes. */
+    /** Whether closing it has told the peer, so that it does not matter when the descriptor itself is closed. */
     private volatile boolean peerTold;
 
     public NioHandle(SelectableChannel channel) {
@@ -35,7 +38,7 @@ public final class NioHandle implements SystemHandle {
 
     @Override
     public void release() {
-        // NIO counts by itself: see the class comment.
+        // NIO counts uses itself: see the class comment.
     }
 
     @Override
@@ -49,15 +52,16 @@ public final class NioHandle implements SystemHandle {
             channel.close();
             peerTold = tells;
         } catch (IOException e) {
-            // The descriptor is gone either way; nothing is left to do but to say so.
+            // The descriptor is gone in any case; all that is left is to log it.
             System.getLogger("io.millrace").log(Level.DEBUG, () -> "closing " + channel, e);
         }
         waiters.wakeAll();
     }
 
     /**
-     * A closing NIO channel that is still registered shuts its connection down, and closes it when its key is gone; but with SO_LINGER, as for a reset, or while it connects, it does
-     * nothing before that, and no other kind of channel does.
+     * When a NIO channel is closed while it is registered, NIO shuts down the connection, and closes it when its key is
+     * gone. But with SO_LINGER (also when used for a reset), or while it is connecting, it does nothing before that;
+     * and so it is with other kinds of channels.
      */
     private boolean tellsPeer() {
         try {
@@ -70,9 +74,9 @@ public final class NioHandle implements SystemHandle {
     }
 
     /**
-     * Whether it has not been closed.
+     * Returns whether it has not been closed.
      *
-     * @return false for ever, once it was
+     * @return false once it was closed
      */
     public boolean isOpen() {
         return channel.isOpen();

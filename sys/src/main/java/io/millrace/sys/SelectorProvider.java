@@ -5,18 +5,21 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A way to make selectors. The built-in ones are in {@link Backends}; others are found by {@link java.util.ServiceLoader}
- * and are used only when they are asked for by name.
+ * Opens selectors. The built-in providers are in {@link Backends}; others are found by {@link java.util.ServiceLoader}
+ * and are used only if they are asked for by name.
  */
 public interface SelectorProvider {
-    /** The name that {@code -Dmillrace.backend=} or the builder asks for. */
+    /** Returns the name for {@code -Dmillrace.backend=} and the builder. */
     String name();
 
-    /** Why this backend cannot open here, or null if it can. Cheap; opens nothing that it does not close. */
+    /** Returns why this backend cannot be opened here, or null if it can. Cheap; leaves nothing open. */
     @Nullable
     Refusal refusal();
 
-    /** One line on what a user should know of this choice, e.g. that its wait is linear; empty if nothing. */
+    /**
+     * Returns a line on what a user should know about this choice, for example that its wait is linear; empty if
+     * nothing.
+     */
     String remark();
 
     Selector open() throws IOException;
@@ -25,7 +28,7 @@ public interface SelectorProvider {
      * Why a backend was passed over.
      *
      * @param reason what failed and why
-     * @param remedy what to do to have it
+     * @param remedy what to do to use it
      */
     record Refusal(String reason, String remedy) {}
 }

@@ -6,14 +6,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads that wait for one handle by {@link SingleWait}, so that a close ends their waits.
+ * The threads that wait for one handle in {@link SingleWait}, so that a close can end their waits.
  *
- * <p>A use keeps a closing descriptor open, and whoever waits holds one: without this, a close would wait for an event that may never
- * come. A waiter adds itself first and looks whether the handle is closing second; a close marks the handle first and comes here second. So
- * either the waiter sees the mark or the close sees the waiter.
+ * <p>A use keeps a closing descriptor open, and a waiting thread holds one; without this class, a close would have to
+ * wait for an event that may never come. A waiter first adds itself and then checks whether the handle is closing; a
+ * close first marks the handle and then comes here. So either the waiter sees the mark, or the close sees the waiter.
  */
 public final class Waiters {
-    /** Null while nobody waits, which is nearly always. Changed under this object's monitor. */
+    /** Null while no thread waits, which is nearly always. Changed under this object's monitor. */
     private volatile @Nullable List<Runnable> wakers;
 
     public synchronized void add(Runnable waker) {
@@ -22,7 +22,7 @@ public final class Waiters {
         wakers = more;
     }
 
-    /** After this, the waker is not called any more. */
+    /** Removes a waker, which is not called any more after this returns. */
     public synchronized void remove(Runnable waker) {
         List<Runnable> present = wakers;
         if (present != null) {
@@ -32,7 +32,7 @@ public final class Waiters {
         }
     }
 
-    /** By a close, after it marked the handle. Costs a load if nobody waits. */
+    /** Called by a close, after it marked the handle. Costs a load if no thread waits. */
     void wakeAll() {
         if (wakers != null) {
             wakeThose();

@@ -2,7 +2,7 @@ package io.millrace.task;
 
 import java.util.concurrent.Callable;
 
-/** A pollable as a call that waits for its value. */
+/** Adapts a pollable to a call that waits for its value. */
 final class AwaitingCall<T> implements Callable<T> {
     private final Pollable<T> pollable;
 

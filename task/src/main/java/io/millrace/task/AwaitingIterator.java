@@ -5,12 +5,12 @@ import java.util.NoSuchElementException;
 import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 
-/** Waits for the next outcome when asked whether there is one. */
+/** An iterator that waits for the next outcome when asked whether there is one. */
 final class AwaitingIterator<T> implements Iterator<Outcome<T>> {
     /** Where the outcomes come from. */
     @FunctionalInterface
     interface Awaited<T> {
-        /** The next one, or null at the end. */
+        /** Returns the next outcome, or null at the end. */
         @Nullable
         Outcome<T> next() throws InterruptedException;
     }

@@ -4,7 +4,7 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** The result of a call on a virtual thread, which is interrupted if nobody wants the result any more. */
+/** The result of a call on a virtual thread, which is interrupted if the result is not needed any more. */
 final class Call<T> implements Pollable<T>, Runnable {
     private final Callable<? extends T> callable;
     private @Nullable Thread thread;
@@ -16,7 +16,10 @@ final class Call<T> implements Pollable<T>, Runnable {
         this.callable = Objects.requireNonNull(callable, "callable");
     }
 
-    /** Starts the call unless it is started or cancelled. Any thread: a consumer may be faster than whoever adds the call. */
+    /**
+     * Starts the call, unless it was started or cancelled. Any thread: a consumer may be faster than the thread that
+     * adds the call.
+     */
     synchronized void start() {
         if (thread == null && !cancelled) {
             thread = Thread.ofVirtual().name("millrace call").start(this);
@@ -33,7 +36,7 @@ final class Call<T> implements Pollable<T>, Runnable {
     public Step<T> poll(Waker latest) {
         Outcome<T> there = outcome;
         if (there == null) {
-            // Before the second look; the call sets the outcome before it looks for the waker.
+            // Set before the second check; the call sets the outcome before it reads the waker.
             waker = latest;
             start();
             there = outcome;

@@ -6,22 +6,23 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A child's place in a set, and its waker.
+ * A child of a set: its place, and its waker.
  *
- * <p><b>Generations.</b> A waker is made for one child and never for another, and a bit of the {@link WakeSet} only says <em>where</em> to
- * look. Whether the child who lives there was woken is in its own word. So a waker that is late by any amount, even one that was
- * interrupted between its two steps while its place went to somebody else, leaves at most a bit: the new owner's word is
- * off, and the new owner is not polled (uni-8).
+ * <p><b>Generations.</b> A waker is created for one child and never used for another, and a bit of the {@link WakeSet}
+ * only says <em>where</em> to look. Whether the child at that place was woken is in its own word. So a waker that is
+ * late by any amount, even one that was suspended between its two steps while its place was given to another child,
+ * leaves at most a bit: the new child's word is off, so the new child is not polled (uni-8).
  *
- * <p><b>The word.</b> WOKEN: a poll is asked for. POLLING: the consumer is in the child's poll. DONE: finished or removed; never turned
- * off. Every change is one atomic read-modify-write, so one of a poll and a remove comes first: a child is never polled after it was
- * done, and its cancel never runs beside its poll.
+ * <p><b>The word.</b> WOKEN: a poll was asked for. POLLING: the consumer is in the child's poll. DONE: finished or
+ * removed; never cleared. Every change is one atomic read-modify-write, so either a poll or a remove comes first: a
+ * child is never polled after it was done, and its cancel never runs during its poll.
  *
- * <p><b>Why a wake never skips its write</b> although WOKEN may be on: the read-modify-writes on this word have one order. A wake that comes
- * before the consumer turns WOKEN off is seen by that poll with all that was written before it; one that comes after finds WOKEN
- * off and turns it on again. A mere look could be done before the caller's own writes are visible.
+ * <p><b>Why a wake never skips its write</b>, even if WOKEN is on: the read-modify-writes of this word have one order.
+ * A wake that comes before the consumer clears WOKEN is seen by that poll, with everything that was written before it;
+ * one that comes after finds WOKEN off and sets it again. A plain read could be executed before the caller's own writes
+ * are visible.
  *
- * <p>32 bytes on a 64-bit JVM with compressed references; with its place in a {@link Page}, 37 bytes.
+ * <p>32 bytes on a 64-bit JVM with compressed references; 37 bytes with its place in a {@link Page}.
  */
 final class Child implements Waker {
     static final int WOKEN = 1;
@@ -45,8 +46,8 @@ final class Child implements Waker {
     private volatile int state;
 
     /**
-     * The pollable. Owned by the consumer while POLLING, then by whoever turned DONE on; after that the next in the list of those
-     * whose place is free.
+     * The pollable. Owned by the consumer while POLLING, then by the thread that set DONE. After that, the next child
+     * in the list of free places.
      */
     private @Nullable Object task;
 
@@ -55,7 +56,7 @@ final class Child implements Waker {
         this.index = index;
         this.generation = generation;
         this.task = task;
-        STATE.set(this, state); // published with the child
+        STATE.set(this, state); // published together with the child
     }
 
     @Override
@@ -65,18 +66,18 @@ final class Child implements Waker {
         }
     }
 
-    /** Asks for a poll in the next cycle, without telling the parent; false if it is done. */
+    /** Asks for a poll in the next cycle, without calling the parent's waker. Returns false if the child is done. */
     boolean ask() {
         int before = (int) STATE.getAndBitwiseOr(this, WOKEN);
         if ((before & DONE) != 0) {
             return false;
         }
-        // Also if WOKEN was on: whoever turned it on may not have got any further yet.
+        // Even if WOKEN was on: the thread that set it may not have got any further yet.
         page.set.flag(this);
         return true;
     }
 
-    /** The consumer, at this child's bit: true if it was woken and is to be polled now. */
+    /** Called by the consumer at this child's bit. Returns true if it was woken and is to be polled now. */
     boolean begin() {
         for (; ; ) {
             int before = state;
@@ -89,16 +90,19 @@ final class Child implements Waker {
         }
     }
 
-    /** The consumer, after a poll that did not finish the child; false if it was removed meanwhile. */
+    /** Called by the consumer after a poll that did not finish the child. Returns false if it was removed meanwhile. */
     boolean pause() {
         return ((int) STATE.getAndBitwiseAnd(this, ~POLLING) & DONE) == 0;
     }
 
-    /** The consumer, after a poll that had a value and may have another: asks for the next cycle; false if it was removed meanwhile. */
+    /**
+     * Called by the consumer after a poll that had a value and may have another: asks for the next cycle. Returns false
+     * if it was removed meanwhile.
+     */
     boolean again() {
         for (; ; ) {
             int before = state;
-            // One step: between two, a remove would take the child for its own, and so would the consumer.
+            // In one step: between two, both a remove and the consumer would take the child for their own.
             if (STATE.compareAndSet(this, before, (before & ~POLLING) | WOKEN)) {
                 if ((before & DONE) != 0) {
                     return false;
@@ -109,22 +113,22 @@ final class Child implements Waker {
         }
     }
 
-    /** Ends the child; the word before. Whoever finds DONE off there has ended it. */
+    /** Ends the child and returns the previous word. If DONE was off there, this call has ended it. */
     int finish() {
         return (int) STATE.getAndBitwiseOr(this, DONE);
     }
 
-    /** The pollable, for its owner. */
+    /** Returns the pollable, for its owner. */
     Object task() {
         return Objects.requireNonNull(task, "polled after it was done");
     }
 
-    /** The next child whose place is free, for the list that this one is in. */
+    /** Sets the next child in the list of free places. */
     void linkTo(@Nullable Child next) {
         task = next;
     }
 
-    /** And back: whoever took the list. */
+    /** Returns the next child in the list of free places, for the thread that took the list. */
     @Nullable
     Child next() {
         return (Child) task;

@@ -6,25 +6,25 @@ import java.util.List;
 import java.util.concurrent.CompletionException;
 
 /**
- * Everything that a set had to yield.
+ * Everything that a set yielded.
  *
- * @param items the values, in the order they came
- * @param failures the causes, in the order they came
- * @param <T> the values
+ * @param items the values, in the order in which they came
+ * @param failures the causes, in the order in which they came
+ * @param <T> the type of the values
  */
 public record Collected<T>(List<T> items, List<Throwable> failures) {
-    /** Keeps copies. */
+    /** Copies the lists. */
     public Collected {
-        // Not List.copyOf: a stage of Void has null as value.
+        // Not List.copyOf, because a stage of Void has null as its value.
         items = Collections.unmodifiableList(new ArrayList<>(items));
         failures = Collections.unmodifiableList(new ArrayList<>(failures));
     }
 
     /**
-     * The values, if nothing failed.
+     * Returns the values, if nothing failed.
      *
-     * @return the values, in the order they came
-     * @throws CompletionException around the first failure, with the others as suppressed
+     * @return the values, in the order in which they came
+     * @throws CompletionException with the first failure as its cause, and the others suppressed
      */
     public List<T> orThrow() {
         if (failures.isEmpty()) {

@@ -5,11 +5,11 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Polls something on an executor whenever it is woken: one run at a time, each sees what the one before wrote, and a wake-up during
- * a run leads to another. The base of every asynchronous consumer here.
+ * Runs something on an executor whenever it is woken: one run at a time, each sees what the previous one wrote, and a
+ * wake-up during a run leads to another. The base of every asynchronous consumer here.
  *
- * <p>The state goes IDLE → QUEUED → RUNNING → IDLE; a wake while RUNNING makes it AGAIN, which leads back to QUEUED. It begins as RUNNING, for the
- * thread that made it, which calls {@link #drive()}.
+ * <p>The state goes IDLE → QUEUED → RUNNING → IDLE; a wake while RUNNING makes it AGAIN, which leads back to QUEUED. It
+ * begins as RUNNING, for the thread that creates it, which calls {@link #drive()}.
  */
 abstract class Drive implements Waker, Runnable {
     private static final int IDLE = 0;
@@ -25,11 +25,11 @@ abstract class Drive implements Waker, Runnable {
         this.executor = executor;
     }
 
-    /** One run; true if it was the last. */
+    /** Performs one run. Returns true if it was the last. */
     abstract boolean step();
 
-    /** The executor refuses to run this: the last call, instead of a step. */
-    abstract void refused(RejectedExecutionException reason);
+    /** Called instead of a step if the executor refuses to run this. It is the last call. */
+    abstract void onRefused(RejectedExecutionException reason);
 
     @Override
     public final void wake() {
@@ -52,7 +52,7 @@ abstract class Drive implements Waker, Runnable {
         drive();
     }
 
-    /** A step, by whoever made the state RUNNING. */
+    /** Performs a step. Called by the thread that made the state RUNNING. */
     final void drive() {
         for (; ; ) {
             if (step()) {
@@ -62,7 +62,7 @@ abstract class Drive implements Waker, Runnable {
             if (state.compareAndSet(RUNNING, IDLE)) {
                 return;
             }
-            // Woken meanwhile: behind whatever else the executor has to do.
+            // Woken meanwhile: goes behind other work of the executor.
             state.set(QUEUED);
             Bounce bounce = new Bounce(this);
             submit(bounce);
@@ -78,15 +78,15 @@ abstract class Drive implements Waker, Runnable {
             executor.execute(task);
         } catch (RejectedExecutionException reason) {
             state.set(OVER);
-            refused(reason);
+            onRefused(reason);
         }
     }
 
-    /** Keeps an executor that runs things inline from nesting one run in another: the outer one goes round again instead. */
+    /** Keeps an executor that runs tasks inline from nesting runs: the outer run repeats instead. */
     private static final class Bounce implements Runnable {
         private final Drive drive;
         private final Thread submitter = Thread.currentThread();
-        // Both are the submitter's alone.
+        // Both are used by the submitting thread only.
         private boolean submitting = true;
         private boolean inline;
 
@@ -95,7 +95,7 @@ abstract class Drive implements Waker, Runnable {
         }
 
         @Override
-        @SuppressWarnings("ReferenceEquality") // identity is what is meant
+        @SuppressWarnings("ReferenceEquality") // compares identity on purpose
         public void run() {
             if (Thread.currentThread() == submitter && submitting) {
                 inline = true;
@@ -104,7 +104,9 @@ abstract class Drive implements Waker, Runnable {
             }
         }
 
-        /** After the executor took it: true if it ran inline, and the submitter has to do the work. */
+        /**
+         * Called after the executor took it. Returns true if it ran inline, so that the submitter has to do the work.
+         */
         boolean submitted() {
             submitting = false;
             return inline;

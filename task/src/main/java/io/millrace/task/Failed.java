@@ -4,15 +4,15 @@ import java.util.Objects;
 import java.util.concurrent.CompletionException;
 
 /**
- * Why there is no value, and whose it would have been.
+ * A failure of a child, in place of a value.
  *
  * {@snippet :
  * case Failed(var cause, var origin) -> log(origin + " failed", cause); // or Failed(var cause, _)
  * }
  *
- * @param cause what the child threw, or failed with
- * @param origin which child of the set; a child that fails need not say it, the set does
- * @param <T> the values
+ * @param cause what the child threw or failed with
+ * @param origin which child of the set failed; filled in by the set
+ * @param <T> the type of the values
  */
 public record Failed<T>(Throwable cause, Origin origin) implements Outcome<T> {
     /** Requires a cause and an origin. */
@@ -22,7 +22,7 @@ public record Failed<T>(Throwable cause, Origin origin) implements Outcome<T> {
     }
 
     /**
-     * A failure that no set has yielded.
+     * Creates a failure that no set has yielded.
      *
      * @param cause what the child failed with
      */

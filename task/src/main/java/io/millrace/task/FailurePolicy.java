@@ -5,6 +5,9 @@ public enum FailurePolicy {
     /** Nothing: the failure is one outcome among others. */
     COLLECT_ALL,
 
-    /** The failure is yielded, and all others are cancelled and removed, with those that wait for room: the set is at its end. */
+    /**
+     * The failure is yielded, and all other children are cancelled and removed, including those that wait for room: the
+     * set is at its end.
+     */
     FIRST_FAILURE
 }

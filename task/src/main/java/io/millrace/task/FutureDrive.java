@@ -4,7 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
-/** A pollable as a future. */
+/** Adapts a pollable to a future. */
 final class FutureDrive<T> extends Drive {
     private final Pollable<T> pollable;
     private final CompletableFuture<T> future = new CompletableFuture<>();
@@ -18,7 +18,7 @@ final class FutureDrive<T> extends Drive {
         FutureDrive<T> drive = new FutureDrive<>(pollable, executor);
         drive.drive();
         if (!drive.future.isDone()) {
-            // Whoever completes it, cancelling included: the next step finds it done.
+            // However it is completed, also if it is cancelled: the next step finds it done.
             CompletableFuture<T> _ = drive.future.whenComplete((value, failure) -> drive.wake());
         }
         return drive.future;
@@ -50,7 +50,7 @@ final class FutureDrive<T> extends Drive {
     }
 
     @Override
-    void refused(RejectedExecutionException reason) {
+    void onRefused(RejectedExecutionException reason) {
         pollable.cancel();
         future.completeExceptionally(reason);
     }

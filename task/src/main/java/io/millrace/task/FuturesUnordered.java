@@ -41,7 +41,7 @@ public final class FuturesUnordered<T> extends Unordered<T> {
     private final @Nullable Duration timeout;
     private final Delays alarms;
     private final FailurePolicy policy;
-    /** Children that wait for room. Walked by the consumer, dropped by any thread. */
+    /** Children that wait for room. The consumer iterates over them; any thread may drop them. */
     private volatile @Nullable Iterator<? extends Pollable<? extends T>> feed;
 
     private FuturesUnordered(Builder<T> builder, @Nullable Iterator<? extends Pollable<? extends T>> feed) {
@@ -77,9 +77,9 @@ public final class FuturesUnordered<T> extends Unordered<T> {
     }
 
     /**
-     * Collects a Java stream of children into a set.
+     * Returns a collector from a Java stream of children to a set.
      *
-     * @param <T> the values
+     * @param <T> the type of the values
      * @return for {@code stream.collect}
      */
     public static <T> Collector<Pollable<? extends T>, ?, FuturesUnordered<T>> collector() {
@@ -145,7 +145,7 @@ public final class FuturesUnordered<T> extends Unordered<T> {
         if (timeout != null) {
             return add(child);
         }
-        // No first poll: the stage says when it is worth while.
+        // Not polled before the stage is done.
         Child added = insertAsleep(child);
         boolean listens = false;
         try {
@@ -210,7 +210,7 @@ public final class FuturesUnordered<T> extends Unordered<T> {
     }
 
     @Override
-    @SuppressWarnings("unchecked") // only a Pollable of T gets in
+    @SuppressWarnings("unchecked") // only a Pollable of T can be added
     @Nullable
     Outcome<T> settle(Child child, Step<?> step, boolean thrown) {
         if (step instanceof Step.Pending) {
@@ -267,9 +267,9 @@ public final class FuturesUnordered<T> extends Unordered<T> {
     }
 
     /**
-     * Settings of a set that has yet to be made.
+     * Collects the settings of a set.
      *
-     * @param <T> the values
+     * @param <T> the type of the values
      */
     public static final class Builder<T> {
         private int budget = DEFAULT_BUDGET;
@@ -319,9 +319,10 @@ public final class FuturesUnordered<T> extends Unordered<T> {
         }
 
         /**
-         * Who tells when a timeout is over.
+         * Sets what measures the timeouts. With an event loop or manager, {@code Delays.of(loop::after)} keeps them on
+         * its wheel, without another thread: see {@link Delays}.
          *
-         * @param alarms the system's by default
+         * @param alarms the system's delays by default
          * @return this
          */
         public Builder<T> alarms(Delays alarms) {

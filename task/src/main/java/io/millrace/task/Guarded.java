@@ -1,6 +1,6 @@
 package io.millrace.task;
 
-/** A stream for a consumer that is not a set: a throw becomes a failure, after which it is over. */
+/** Wraps a stream for a consumer that is not a set: an exception becomes a failure, and then the end. */
 final class Guarded<T> implements PollableStream<T> {
     private final PollableStream<T> stream;
     private boolean over;
@@ -15,7 +15,7 @@ final class Guarded<T> implements PollableStream<T> {
             return Step.ended();
         }
         if (stream instanceof Unordered<T> set) {
-            return set.poll(waker); // throws only at a second consumer, which is no failure of the set
+            return set.poll(waker); // throws only for a second consumer, which is not a failure of the set
         }
         try {
             Step<T> step = stream.poll(waker);

@@ -3,17 +3,17 @@ package io.millrace.task;
 import java.util.Optional;
 
 /**
- * A value and which child it came from; or, once and without a value, that the child has ended.
+ * A value and the child that it came from; or, once and without a value, the end of that child.
  *
- * @param key as returned when the child was added
+ * @param key the key that was returned when the child was added
  * @param item the value; empty if the child has ended
- * @param <T> the values
+ * @param <T> the type of the values
  */
 public record Indexed<T>(long key, Optional<T> item) {
     /**
-     * The child's index: small, and reused after the child's end, unlike the key.
+     * Returns the child's index, which is small and, unlike the key, reused after the child's end.
      *
-     * @return from 0
+     * @return 0 or more
      */
     public int index() {
         return (int) key;

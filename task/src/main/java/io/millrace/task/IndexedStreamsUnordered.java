@@ -6,10 +6,11 @@ import java.util.stream.Collector;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Like {@link StreamsUnordered}, and tells which child each value came from. A stream that ends yields its key with an empty value, once, and is
- * removed; its index is then free for the next that is added. A failure is a {@link StreamFailedException} around the cause.
+ * Like {@link StreamsUnordered}, but says which child each value came from. A stream that ends yields its key once with
+ * an empty value, and is removed; its index is then free for the next child that is added. A failure is a {@link
+ * StreamFailedException} with the failure as its cause.
  *
- * @param <T> the values
+ * @param <T> the type of the values
  */
 public final class IndexedStreamsUnordered<T> extends Unordered<Indexed<T>> {
     private IndexedStreamsUnordered(int budget) {
@@ -17,32 +18,32 @@ public final class IndexedStreamsUnordered<T> extends Unordered<Indexed<T>> {
     }
 
     /**
-     * An empty set.
+     * Creates an empty set.
      *
-     * @param <T> the values
-     * @return the caller's to close
+     * @param <T> the type of the values
+     * @return a set, which the caller must close
      */
     public static <T> IndexedStreamsUnordered<T> create() {
         return new IndexedStreamsUnordered<>(DEFAULT_BUDGET);
     }
 
     /**
-     * An empty set that polls at most so many children in one call.
+     * Creates an empty set that polls at most {@code budget} children in one call.
      *
      * @param budget at least 1; 1,024 by default
-     * @param <T> the values
-     * @return the caller's to close
+     * @param <T> the type of the values
+     * @return a set, which the caller must close
      */
     public static <T> IndexedStreamsUnordered<T> withBudget(int budget) {
         return new IndexedStreamsUnordered<>(budget);
     }
 
     /**
-     * A set of these children.
+     * Creates a set with the given children.
      *
      * @param children added in this order
-     * @param <T> the values
-     * @return the caller's to close
+     * @param <T> the type of the values
+     * @return a set, which the caller must close
      */
     public static <T> IndexedStreamsUnordered<T> from(Iterable<? extends PollableStream<? extends T>> children) {
         IndexedStreamsUnordered<T> set = create();
@@ -51,9 +52,9 @@ public final class IndexedStreamsUnordered<T> extends Unordered<Indexed<T>> {
     }
 
     /**
-     * Collects a Java stream of children into a set.
+     * Returns a collector from a Java stream of children to a set.
      *
-     * @param <T> the values
+     * @param <T> the type of the values
      * @return for {@code stream.collect}
      */
     public static <T> Collector<PollableStream<? extends T>, ?, IndexedStreamsUnordered<T>> collector() {
@@ -70,11 +71,12 @@ public final class IndexedStreamsUnordered<T> extends Unordered<Indexed<T>> {
     }
 
     /**
-     * Adds a child, which is polled in the next cycle. From any thread; also while others consume, and after the end. For a publisher, add
-     * {@link PollableStream#of(java.util.concurrent.Flow.Publisher)}.
+     * Adds a child, which is polled in the next cycle. Any thread may call this, even while another one consumes the
+     * set, and after the set was at its end. For a publisher, add {@link
+     * PollableStream#of(java.util.concurrent.Flow.Publisher)}.
      *
-     * @param child not in any set
-     * @return the key that comes with its values, and to remove it with
+     * @param child must not be in any set
+     * @return the key that comes with its values, and with which it can be removed
      * @throws IllegalStateException if the set is closed
      */
     public long add(PollableStream<? extends T> child) {
@@ -84,8 +86,8 @@ public final class IndexedStreamsUnordered<T> extends Unordered<Indexed<T>> {
     /**
      * Adds the elements of an iterator.
      *
-     * @param iterator walked through by the consumer
-     * @return the key that comes with its values, and to remove it with
+     * @param iterator called by the consumer
+     * @return the key that comes with its values, and with which it can be removed
      * @throws IllegalStateException if the set is closed
      */
     public long add(Iterator<? extends T> iterator) {
@@ -103,7 +105,7 @@ public final class IndexedStreamsUnordered<T> extends Unordered<Indexed<T>> {
     }
 
     @Override
-    @SuppressWarnings("unchecked") // only a PollableStream of T gets in
+    @SuppressWarnings("unchecked") // only a PollableStream of T can be added
     @Nullable
     Outcome<Indexed<T>> settle(Child child, Step<?> step, boolean thrown) {
         if (step instanceof Step.Pending) {

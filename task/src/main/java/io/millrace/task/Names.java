@@ -1,10 +1,10 @@
 package io.millrace.task;
 
-/** Text for things that may have none of their own but an address, which nobody can find again. */
+/** Describes objects whose {@code toString} may be only an address, which is of no use in a message. */
 final class Names {
     private Names() {}
 
-    /** Its own text; of an address the kind of thing that lives there. */
+    /** Returns the object's own text or, if that is only an address, what kind of object it is. */
     static String of(Object thing) {
         String text = String.valueOf(thing);
         Class<?> kind = thing.getClass();
@@ -18,8 +18,7 @@ final class Names {
     private static String kind(Class<?> kind) {
         String name = kind.getName().substring(kind.getName().lastIndexOf('.') + 1);
         if (kind.isHidden()) {
-            // io.app.Main$$Lambda/0x00007f3c: the number is an address, too. The package is before the last dot
-            // already.
+            // io.app.Main$$Lambda/0x00007f3c: the number is an address, too. The package has already been removed.
             return "a lambda of " + name.replaceAll("\\$\\$.*|/.*", "");
         }
         return name;

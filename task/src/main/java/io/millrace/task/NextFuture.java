@@ -9,8 +9,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /**
  * The next outcome of a set, as a future that has claimed the set.
  *
- * <p>The claim is given up before the future completes, so that whoever depends on the future may consume the set. So it must be settled
- * before that who completes it: an outcome that a cancelled future can't take is put back while the claim is held.
+ * <p>The claim is released before the future completes, so that stages that depend on the future may consume the set.
+ * So it must be decided earlier who completes it: an outcome that a cancelled future cannot take is put back while the
+ * claim is held.
  */
 final class NextFuture<T> extends CompletableFuture<Optional<Outcome<T>>> {
     private final Unordered<T> set;
@@ -45,7 +46,7 @@ final class NextFuture<T> extends CompletableFuture<Optional<Outcome<T>>> {
             }
             boolean ours = settled.compareAndSet(false, true);
             if (!ours && step instanceof Outcome<T> outcome) {
-                set.unread(outcome);
+                set.putBack(outcome);
             }
             set.release();
             if (ours) {
@@ -55,7 +56,7 @@ final class NextFuture<T> extends CompletableFuture<Optional<Outcome<T>>> {
         }
 
         @Override
-        void refused(RejectedExecutionException reason) {
+        void onRefused(RejectedExecutionException reason) {
             set.release();
             completeExceptionally(reason);
         }
@@ -65,7 +66,7 @@ final class NextFuture<T> extends CompletableFuture<Optional<Outcome<T>>> {
         super.complete(outcome);
     }
 
-    /** Somebody else's completion: the set is released by the next run. */
+    /** Handles completion from outside: the next run releases the set. */
     private boolean settle() {
         return settled.compareAndSet(false, true);
     }

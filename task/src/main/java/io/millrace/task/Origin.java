@@ -3,13 +3,13 @@ package io.millrace.task;
 import java.util.Objects;
 
 /**
- * Which child of a set failed.
+ * The child of a set that failed.
  *
- * @param key as returned when the child was added; −1 if no set yielded the failure
- * @param child the child, whose text says more if it has a {@code toString} of its own
+ * @param key the key that was returned when the child was added; −1 if no set yielded the failure
+ * @param child the child, whose text is most useful if it overrides {@code toString}
  */
 public record Origin(long key, Object child) {
-    /** Of a failure that has not come through a set. */
+    /** The origin of a failure that was not yielded by a set. */
     static final Origin UNKNOWN = new Origin(-1, "unknown");
 
     /** Requires a child. */
@@ -18,16 +18,16 @@ public record Origin(long key, Object child) {
     }
 
     /**
-     * The child's index: small, and reused after the child's end, unlike the key.
+     * Returns the child's index, which is small and, unlike the key, reused after the child's end.
      *
-     * @return from 0, or −1 if no set yielded the failure
+     * @return 0 or more, or −1 if no set yielded the failure
      */
     public int index() {
         return (int) key;
     }
 
     boolean isKnown() {
-        return key != UNKNOWN.key; // which no child has: an index is not negative
+        return key != UNKNOWN.key; // no child has this key, because an index is not negative
     }
 
     @Override

@@ -1,7 +1,7 @@
 package io.millrace.task;
 
 /**
- * What a set yields: a value, or why there is none.
+ * What a set yields: a value or a failure.
  *
  * {@snippet :
  * for (var outcome : set) {
@@ -12,14 +12,14 @@ package io.millrace.task;
  * }
  * }
  *
- * @param <T> the values
+ * @param <T> the type of the values
  */
 public sealed interface Outcome<T> extends Step<T> permits Item, Failed {
     /**
-     * The value, or the failure thrown.
+     * Returns the value, or throws the failure.
      *
      * @return the value
-     * @throws java.util.concurrent.CompletionException around the cause, if it failed
+     * @throws java.util.concurrent.CompletionException with the failure as its cause
      */
     T orThrow();
 }

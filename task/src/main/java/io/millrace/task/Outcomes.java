@@ -1,6 +1,6 @@
 package io.millrace.task;
 
-/** A stream whose failures are values. */
+/** A stream that yields failures as values. */
 final class Outcomes<T> implements PollableStream<Outcome<T>> {
     private final Guarded<T> stream;
 

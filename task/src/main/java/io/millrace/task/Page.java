@@ -5,13 +5,14 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node of the tree behind a {@link WakeSet}: 64 children, or 64 pages of the level below, with one bit for each in two words, the
- * <em>even</em> and the <em>odd</em> side. The words of one side over all pages are one layered bit set.
+ * A node of the tree behind a {@link WakeSet}: 64 children, or 64 pages of the level below, with one bit for each in
+ * two words, the <em>even</em> and the <em>odd</em> side. The words of one side over all pages form one layered bit
+ * set.
  *
- * <p>A page never moves and is never thrown away, so whoever knows a page may mark it at any time without a lock.
+ * <p>A page never moves and is never discarded, so any thread that knows a page may mark it at any time without a lock.
  *
- * <p>P1: on the side that is active, bits are only added; whoever added a bit goes on to the page above, up to the root. So a
- * set bit on a page implies that its page is marked above, or that somebody is on the way there.
+ * <p>P1: on the active side, bits are only added, and the thread that added a bit continues with the page above, up to
+ * the root. So a set bit on a page implies that the page is marked above, or that a thread is on its way there.
  */
 final class Page {
     /** A page has 2^SHIFT places. */
@@ -45,10 +46,10 @@ final class Page {
     private final @Nullable Page[] pages;
     private volatile @Nullable Page parent;
 
-    @SuppressWarnings("unused") // by EVEN
+    @SuppressWarnings("unused") // accessed through EVEN
     private volatile long even;
 
-    @SuppressWarnings("unused") // by ODD
+    @SuppressWarnings("unused") // accessed through ODD
     private volatile long odd;
 
     Page(WakeSet set, int level, int base, @Nullable Page parent) {
@@ -61,8 +62,9 @@ final class Page {
     }
 
     /**
-     * A root above a root that has become too small. Its bit for the old root is set on both sides from the start: somebody may have found the old one
-     * without a parent and gone away. A bit too many is found out by looking. Under the set's lock.
+     * Creates a root above a root that has become too small. Its bit for the old root is set on both sides from the
+     * start, because a thread may have found the old one without a parent and stopped there. A superfluous bit does no
+     * harm. Called under the set's lock.
      */
     static Page above(Page root) {
         Page top = new Page(root.set, root.level + 1, 0, null);
@@ -73,7 +75,7 @@ final class Page {
         return top;
     }
 
-    // ---- The two bit sets.
+    // ---- The two bit sets
 
     /** Sets a bit on one side, here and in every page above that does not have it. Any thread. */
     void mark(int place, int side) {
@@ -81,7 +83,7 @@ final class Page {
         int at = place;
         for (; ; ) {
             long bit = 1L << at;
-            // A look is enough where the bit is on: nobody takes bits off the active side (P1).
+            // A read is enough if the bit is on: no thread clears bits on the active side (P1).
             if ((page.word(side) & bit) == 0) {
                 page.add(side, bit);
             }
@@ -99,7 +101,7 @@ final class Page {
     }
 
     private void add(int side, long bit) {
-        // Volatile: publishes what the waker's caller wrote, and comes before its second look at the cycle.
+        // Volatile: publishes what the waker's caller wrote, and precedes its second read of the cycle.
         if (side == 0) {
             EVEN.getAndBitwiseOr(this, bit);
         } else {
@@ -107,7 +109,7 @@ final class Page {
         }
     }
 
-    /** Takes all bits of one side. Consumer only, and only on the side that is not active. */
+    /** Takes all bits of one side. Called by the consumer only, and only on the inactive side. */
     long take(int side) {
         if (word(side) == 0) {
             return 0;
@@ -115,18 +117,18 @@ final class Page {
         return side == 0 ? (long) EVEN.getAndSet(this, 0L) : (long) ODD.getAndSet(this, 0L);
     }
 
-    // ---- The slab.
+    // ---- The slab
 
     int placeOf(int index) {
         return (index >>> (SHIFT * level)) & (PLACES - 1);
     }
 
-    /** Whether an index is in or below this page, if it is a root. */
+    /** Returns whether an index is in or below this page, if it is a root. */
     boolean covers(int index) {
         return index >>> (SHIFT * level) < PLACES;
     }
 
-    /** The child who lives there, or lived there last. */
+    /** Returns the child at a place, or the last one that was there. */
     @Nullable
     Child child(int place) {
         // Acquire: pairs with the release in put().
@@ -139,7 +141,7 @@ final class Page {
         return (Page) PAGE.getAcquire(pages, place);
     }
 
-    /** The page at a place of a page above level 0, made if there is none. Under the set's lock. */
+    /** Returns the page at a place of a page above level 0, creating it if necessary. Called under the set's lock. */
     Page pageFor(int place) {
         Page below = pages[place];
         if (below == null) {
@@ -149,7 +151,7 @@ final class Page {
         return below;
     }
 
-    /** Under the set's lock. */
+    /** Called under the set's lock. */
     void put(int place, Child child) {
         // Release: publishes the child. Pairs with the acquire in child().
         CHILD.setRelease(children, place, child);

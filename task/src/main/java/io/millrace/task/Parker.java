@@ -6,10 +6,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A waker for a thread that waits. One thread at a time waits; any thread wakes.
+ * A waker for a thread that waits. One thread at a time waits; any thread wakes it.
  *
- * <p>The thread is published before the last look at the signal, the signal is turned on before the look at the thread: one of the two sees
- * the other. A waker makes a system call only if somebody sleeps.
+ * <p>The thread is published before its last read of the signal; the signal is set before the waker reads the thread.
+ * So one of the two sees the other. A waker makes a system call only if a thread sleeps.
  */
 final class Parker implements Waker {
     private static final VarHandle SIGNALLED;
@@ -32,7 +32,7 @@ final class Parker implements Waker {
         }
     }
 
-    /** Waits for a wake since the last return from here. */
+    /** Waits for a wake-up since the last return from this method. */
     void await() throws InterruptedException {
         if (!signalled) {
             sleeper = Thread.currentThread();

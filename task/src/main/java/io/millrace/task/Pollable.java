@@ -8,56 +8,62 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 
 /**
- * One value to come, asked for by polling: the child of a {@link FuturesUnordered}.
+ * A value that will be available later and is asked for by polling: the child of a {@link FuturesUnordered}.
  *
- * <p><b>To implement it</b>, look whether the value is there; if not, keep the waker, look once more, and return {@link Step#pending()}. Call
- * the waker, from any thread, when a poll is worth while; the latest that was passed is the one to call. A poll may come without a
- * wake-up. Do not block: the other children wait meanwhile.
+ * <p><b>To implement it</b>, check whether the value is there; if not, keep the waker, check once more, and return
+ * {@link Step#pending()}. Call the waker, from any thread, when a poll is worthwhile; if several were passed, call the
+ * latest. A poll may come without a wake-up. Do not block, because the other children wait meanwhile.
  *
- * <p><b>What a set guarantees.</b> One poll at a time, never one after an outcome, after a throw or after {@link #cancel}; each sees what
- * the one before wrote. Cancel never runs beside a poll.
+ * <p><b>What a set guarantees.</b> There is one poll at a time, and none after an outcome, an exception or {@link
+ * #cancel}; each poll sees what the previous one wrote. Cancel never runs during a poll.
  *
- * @param <T> the value
+ * @param <T> the type of the value
  */
 @FunctionalInterface
 public interface Pollable<T> {
     /**
-     * Looks for the value.
+     * Checks for the value.
      *
      * @param waker to be called when it is worth polling again
-     * @return {@link Step#item}, {@link Step#failed} or {@link Step#pending()}; {@link Step#ended()} is for streams, and a failure here
+     * @return {@link Step#item}, {@link Step#failed} or {@link Step#pending()}; {@link Step#ended()} is for streams,
+     *     and a failure here
      * @throws Exception if it failed; a set yields it as {@link Failed}
      */
     Step<T> poll(Waker waker) throws Exception;
 
-    /** Gives up: the value is not wanted any more. At most once, never after an outcome. Must not block and should not throw. */
+    /**
+     * Called when the value is not needed any more; at most once, and never after an outcome. Must not block and should
+     * not throw.
+     */
     default void cancel() {}
 
     /**
-     * The value of a stage. Cancelling cancels the stage's future.
+     * Returns a pollable for the value of a stage. Cancelling it cancels the stage's future.
      *
      * @param stage where the value comes from
-     * @param <T> the value
-     * @return not started by being polled: the stage runs already
+     * @param <T> the type of the value
+     * @return a pollable; the stage runs independently of being polled
      */
     static <T> Pollable<T> of(CompletionStage<T> stage) {
         return new StagePollable<>(stage);
     }
 
     /**
-     * The result of a call, on a virtual thread of its own. It starts with the first poll; cancelling interrupts it.
+     * Returns a pollable for the result of a call on a new virtual thread. The call starts with the first poll;
+     * cancelling interrupts it.
      *
      * @param callable what to call, once
-     * @param <T> the result
-     * @return not started yet
+     * @param <T> the type of the result
+     * @return a pollable that has not started yet
      */
     static <T> Pollable<T> call(Callable<? extends T> callable) {
         return new Call<>(callable);
     }
 
     /**
-     * This one, given up after a while: cancelled, and failed with a {@link java.util.concurrent.TimeoutException}. The time begins with the
-     * first poll. A value that is there when the time is over still counts.
+     * Returns a pollable with a time limit, after which it is cancelled and fails with a {@link
+     * java.util.concurrent.TimeoutException}. The time begins with the first poll. A value that is there when the time
+     * is over still counts.
      *
      * @param limit how long to wait for the value
      * @return a pollable to use instead of this one
@@ -67,10 +73,11 @@ public interface Pollable<T> {
     }
 
     /**
-     * Like {@link #within(Duration)}, with an alarm clock of your own.
+     * Like {@link #within(Duration)}, with delays of your choice, such as those of an event loop: {@code
+     * Delays.of(loop::after)}.
      *
      * @param limit how long to wait for the value
-     * @param alarms who calls when the time is over
+     * @param alarms calls when the time is over
      * @return a pollable to use instead of this one
      */
     default Pollable<T> within(Duration limit, Delays alarms) {
@@ -78,26 +85,28 @@ public interface Pollable<T> {
     }
 
     /**
-     * The value as a future. Polls at once, and after each wake-up on the common pool. Cancelling the future cancels this.
+     * Returns the value as a future. Polls at once, and after each wake-up on the common pool. Cancelling the future
+     * cancels this.
      *
-     * @return a future of its own
+     * @return a new future
      */
     default CompletableFuture<T> toFuture() {
         return toFuture(ForkJoinPool.commonPool());
     }
 
     /**
-     * The value as a future. Polls at once, and after each wake-up by the executor. Cancelling the future cancels this.
+     * Returns the value as a future. Polls at once, and after each wake-up on the executor. Cancelling the future
+     * cancels this.
      *
-     * @param executor runs the polls; whether it runs them inline or elsewhere is its own affair
-     * @return a future of its own
+     * @param executor runs the polls, inline or on other threads
+     * @return a new future
      */
     default CompletableFuture<T> toFuture(Executor executor) {
         return FutureDrive.start(this, executor);
     }
 
     /**
-     * The value as a call that waits for it: parks, which is cheap on a virtual thread. An interrupt cancels this.
+     * Returns a call that waits for the value. It parks, which is cheap on a virtual thread. An interrupt cancels this.
      *
      * @return to be called once
      */

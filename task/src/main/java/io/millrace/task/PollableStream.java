@@ -6,17 +6,19 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.ForkJoinPool;
 
 /**
- * Values to come, asked for by polling: the child of a {@link StreamsUnordered}; and what a set itself is.
+ * Values that will be available over time and are asked for by polling: the child of a {@link StreamsUnordered}, and
+ * the set itself.
  *
- * <p>The rules are those of {@link Pollable}, with these differences: after an item it may be polled again, {@link Step#ended()} is
- * its last word, and a {@link Failed} that is <em>returned</em> is one value among others, while one that is <em>thrown</em> ends the stream.
+ * <p>The rules are those of {@link Pollable}, with these differences: after an item it may be polled again, and {@link
+ * Step#ended()} is the last result. A {@link Failed} that is <em>returned</em> is one value among others, while an
+ * exception that is <em>thrown</em> ends the stream.
  *
- * @param <T> the values
+ * @param <T> the type of the values
  */
 @FunctionalInterface
 public interface PollableStream<T> {
     /**
-     * Looks for the next value.
+     * Checks for the next value.
      *
      * @param waker to be called when it is worth polling again, if the answer is pending
      * @return an item, a failure, pending, or the end
@@ -24,55 +26,61 @@ public interface PollableStream<T> {
      */
     Step<T> poll(Waker waker) throws Exception;
 
-    /** Gives up: no more values are wanted. At most once, never after the end. Must not block and should not throw. */
+    /**
+     * Called when no more values are needed; at most once, and never after the end. Must not block and should not
+     * throw.
+     */
     default void cancel() {}
 
     /**
-     * The elements of an iterator; of a Java stream, by {@code stream.iterator()}. An iterator that blocks keeps the consumer waiting.
+     * Returns the elements of an iterator; for a Java stream, use {@code stream.iterator()}. An iterator that blocks
+     * also blocks the consumer.
      *
-     * @param iterator what to walk through
-     * @param <T> the elements
-     * @return never pending
+     * @param iterator provides the elements
+     * @param <T> the type of the elements
+     * @return a stream that is never pending
      */
     static <T> PollableStream<T> of(Iterator<? extends T> iterator) {
         return waker -> iterator.hasNext() ? Step.item(iterator.next()) : Step.ended();
     }
 
     /**
-     * What a publisher publishes. Subscribes with the first poll and asks for 32 elements ahead. Cancelling cancels the subscription.
+     * Returns the elements of a publisher. Subscribes with the first poll and requests 32 elements in advance.
+     * Cancelling cancels the subscription.
      *
-     * @param publisher where the elements come from
-     * @param <T> the elements
-     * @return not subscribed yet
+     * @param publisher provides the elements
+     * @param <T> the type of the elements
+     * @return a stream that has not subscribed yet
      */
     static <T> PollableStream<T> of(Flow.Publisher<? extends T> publisher) {
         return of(publisher, PublisherStream.PREFETCH);
     }
 
     /**
-     * What a publisher publishes. Subscribes with the first poll. Cancelling cancels the subscription.
+     * Returns the elements of a publisher. Subscribes with the first poll. Cancelling cancels the subscription.
      *
-     * @param publisher where the elements come from
-     * @param prefetch how many elements are asked for ahead, at least 1
-     * @param <T> the elements
-     * @return not subscribed yet
+     * @param publisher provides the elements
+     * @param prefetch how many elements are requested in advance, at least 1
+     * @param <T> the type of the elements
+     * @return a stream that has not subscribed yet
      */
     static <T> PollableStream<T> of(Flow.Publisher<? extends T> publisher, int prefetch) {
         return new PublisherStream<>(publisher, prefetch);
     }
 
     /**
-     * The same with failures as values: a stream that never fails. For consumers that stop at the first failure and should not.
+     * Returns a stream that yields failures as values and never fails, for consumers that would otherwise stop at the
+     * first failure.
      *
-     * @return to be polled instead of this one
+     * @return a stream to be polled instead of this one
      */
     default PollableStream<Outcome<T>> outcomes() {
         return new Outcomes<>(this);
     }
 
     /**
-     * As a publisher for one subscriber, driven by the common pool. The first failure is its {@code onError} and cancels this; see
-     * {@link #outcomes} for one that goes on.
+     * Returns a publisher for one subscriber, driven by the common pool. The first failure is passed to {@code onError}
+     * and cancels this; to continue after failures, use {@link #outcomes}.
      *
      * @return for one subscriber; a second one gets an {@link IllegalStateException} as error
      */
@@ -81,9 +89,9 @@ public interface PollableStream<T> {
     }
 
     /**
-     * As a publisher for one subscriber. Cancelling the subscription cancels this.
+     * Returns a publisher for one subscriber. Cancelling the subscription cancels this.
      *
-     * @param executor polls and signals; may be one thread, the caller's included
+     * @param executor polls and signals; may have one thread, or use the caller's
      * @return for one subscriber; a second one gets an {@link IllegalStateException} as error
      */
     default Flow.Publisher<T> toPublisher(Executor executor) {
@@ -91,19 +99,19 @@ public interface PollableStream<T> {
     }
 
     /**
-     * As an iterator that waits: parks, which is cheap on a virtual thread. If its thread is interrupted, it throws a
-     * {@link java.util.concurrent.CancellationException} and leaves the interrupt flag set.
+     * Returns an iterator that waits. It parks, which is cheap on a virtual thread. If its thread is interrupted, it
+     * throws a {@link java.util.concurrent.CancellationException} and leaves the interrupt status set.
      *
-     * @return walks through what this stream yields from now on
+     * @return an iterator over what this stream yields from now on
      */
     default Iterator<Outcome<T>> toIterator() {
         return AwaitingIterator.over(this);
     }
 
     /**
-     * As a source for an {@code io.millrace.poll.Poll}: readable while polling is worth while.
+     * Returns a source for an {@code io.millrace.poll.Poll}, which is readable while polling is worthwhile.
      *
-     * @return becomes the consumer of this stream
+     * @return a source, which becomes the consumer of this stream
      */
     default StreamSource<T> toSource() {
         return new StreamSource<>(this);

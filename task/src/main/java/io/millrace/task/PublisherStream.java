@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
-/** What a publisher publishes, as a stream: the subscriber puts elements into a queue that its own demand bounds. */
+/** Adapts a publisher to a stream: the subscriber puts elements into a queue, which is bounded by its own demand. */
 final class PublisherStream<T> implements PollableStream<T>, Flow.Subscriber<T> {
     static final int PREFETCH = 32;
 
@@ -20,7 +20,7 @@ final class PublisherStream<T> implements PollableStream<T>, Flow.Subscriber<T> 
     /** Written before {@link #done}. */
     private @Nullable Throwable failure;
 
-    // The consumer's.
+    // Used by the consumer only.
     private boolean subscribed;
     private boolean over;
     private int taken;
@@ -33,7 +33,7 @@ final class PublisherStream<T> implements PollableStream<T>, Flow.Subscriber<T> 
         this.prefetch = prefetch;
     }
 
-    // ---- The consumer.
+    // ---- The consumer
 
     @Override
     public Step<T> poll(Waker latest) {
@@ -42,13 +42,13 @@ final class PublisherStream<T> implements PollableStream<T>, Flow.Subscriber<T> 
         }
         T element = queue.poll();
         if (element == null) {
-            // Before the second look; the publisher's thread looks for the waker after each change.
+            // Set before the second check; the publisher's thread reads the waker after each change.
             waker = latest;
             if (!subscribed) {
                 subscribed = true;
                 publisher.subscribe(this);
             }
-            // Read before the queue is: nothing is added after it is on.
+            // Read before the queue: nothing is added after it is set.
             boolean wasDone = done;
             element = queue.poll();
             if (element == null) {
@@ -59,7 +59,7 @@ final class PublisherStream<T> implements PollableStream<T>, Flow.Subscriber<T> 
         return Step.item(element);
     }
 
-    /** A failure is told once, and then the end. */
+    /** Reports a failure once, and then the end. */
     private Step<T> end() {
         Throwable cause = failure;
         failure = null;
@@ -88,7 +88,7 @@ final class PublisherStream<T> implements PollableStream<T>, Flow.Subscriber<T> 
         }
     }
 
-    // ---- The publisher's thread.
+    // ---- The publisher's thread
 
     @Override
     public void onSubscribe(Flow.Subscription from) {

@@ -8,7 +8,10 @@ import java.util.concurrent.Future;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** The value of a stage. It is the stage's own callback, so that a child costs one object beside what the stage makes for it. */
+/**
+ * Adapts a stage to a pollable. It is itself the stage's callback, so that a child costs only one object besides what
+ * the stage creates for it.
+ */
 final class StagePollable<T> implements Pollable<T>, BiConsumer<T, Throwable> {
     private final CompletionStage<T> stage;
     private boolean listening;
@@ -19,7 +22,7 @@ final class StagePollable<T> implements Pollable<T>, BiConsumer<T, Throwable> {
         this.stage = Objects.requireNonNull(stage, "stage");
     }
 
-    /** Listens from the start, for a set that need not poll before the stage is done. */
+    /** Registers with the stage at once, for a set that need not poll before the stage is done. */
     void listen(Waker latest) {
         waker = latest;
         listening = true;
@@ -32,11 +35,11 @@ final class StagePollable<T> implements Pollable<T>, BiConsumer<T, Throwable> {
         if (there != null) {
             return there;
         }
-        // Before the second look; the stage sets the outcome before it looks for the waker.
+        // Set before the second check; the stage sets the outcome before it reads the waker.
         waker = latest;
         if (!listening) {
             listening = true;
-            // By class: a minimal stage is a future, too, and refuses to answer.
+            // Compares the class: a minimal stage is a future, too, but does not answer.
             if (stage.getClass() == CompletableFuture.class) {
                 CompletableFuture<T> future = (CompletableFuture<T>) stage;
                 if (future.state() == Future.State.SUCCESS) {
@@ -49,7 +52,7 @@ final class StagePollable<T> implements Pollable<T>, BiConsumer<T, Throwable> {
         return there != null ? there : Step.pending();
     }
 
-    /** By the stage. */
+    /** Called by the stage. */
     @Override
     public void accept(T value, @Nullable Throwable failure) {
         outcome = failure == null ? new Item<>(value) : new Failed<>(causeOf(failure));
@@ -60,7 +63,7 @@ final class StagePollable<T> implements Pollable<T>, BiConsumer<T, Throwable> {
         }
     }
 
-    /** A stage that depends on another wraps what that one failed with. */
+    /** Returns what a stage failed with: a dependent stage wraps the failure of the other. */
     static Throwable causeOf(Throwable failure) {
         Throwable cause = failure.getCause();
         return failure instanceof CompletionException && cause != null ? cause : failure;
@@ -72,7 +75,7 @@ final class StagePollable<T> implements Pollable<T>, BiConsumer<T, Throwable> {
         try {
             stage.toCompletableFuture().cancel(true);
         } catch (UnsupportedOperationException ignored) {
-            // A stage that can't be cancelled: nobody waits for it any more.
+            // A stage that cannot be cancelled; its result is ignored.
         }
     }
 

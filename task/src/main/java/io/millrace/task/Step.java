@@ -1,15 +1,15 @@
 package io.millrace.task;
 
 /**
- * What one poll found: an {@link Outcome} ({@link Item} or {@link Failed}), {@link Pending}, or {@link Ended}.
+ * The result of one poll: an {@link Outcome} ({@link Item} or {@link Failed}), {@link Pending}, or {@link Ended}.
  *
- * @param <T> the values
+ * @param <T> the type of the values
  */
 public sealed interface Step<T> permits Outcome, Step.Pending, Step.Ended {
     /**
      * Nothing yet: the waker will be called, or has been.
      *
-     * @param <T> the values
+     * @param <T> the type of the values
      */
     record Pending<T>() implements Step<T> {
         private static final Pending<?> INSTANCE = new Pending<>();
@@ -18,17 +18,17 @@ public sealed interface Step<T> permits Outcome, Step.Pending, Step.Ended {
     /**
      * A stream is over, or a set is empty.
      *
-     * @param <T> the values
+     * @param <T> the type of the values
      */
     record Ended<T>() implements Step<T> {
         private static final Ended<?> INSTANCE = new Ended<>();
     }
 
     /**
-     * Here is a value.
+     * Returns a step with a value.
      *
-     * @param value the value; null only where the producer has no other, as a stage of {@code Void}
-     * @param <T> the values
+     * @param value the value; null only if the producer has no other, like a stage of {@code Void}
+     * @param <T> the type of the values
      * @return the step
      */
     static <T> Item<T> item(T value) {
@@ -36,10 +36,10 @@ public sealed interface Step<T> permits Outcome, Step.Pending, Step.Ended {
     }
 
     /**
-     * It did not work out.
+     * Returns a step with a failure.
      *
-     * @param cause why
-     * @param <T> the values
+     * @param cause why it failed
+     * @param <T> the type of the values
      * @return the step
      */
     static <T> Failed<T> failed(Throwable cause) {
@@ -47,9 +47,9 @@ public sealed interface Step<T> permits Outcome, Step.Pending, Step.Ended {
     }
 
     /**
-     * Nothing yet.
+     * Returns the step that means nothing yet.
      *
-     * @param <T> the values
+     * @param <T> the type of the values
      * @return always the same object
      */
     @SuppressWarnings("unchecked") // holds no value
@@ -58,9 +58,9 @@ public sealed interface Step<T> permits Outcome, Step.Pending, Step.Ended {
     }
 
     /**
-     * There will be no more.
+     * Returns the step that means the end.
      *
-     * @param <T> the values
+     * @param <T> the type of the values
      * @return always the same object
      */
     @SuppressWarnings("unchecked") // holds no value

@@ -2,12 +2,12 @@ package io.millrace.task;
 
 import java.io.Serial;
 
-/** A child of an {@link IndexedStreamsUnordered} failed: tells which, and has the failure as its cause. */
+/** A child of an {@link IndexedStreamsUnordered} failed. Has the key of the child, and the failure as its cause. */
 public final class StreamFailedException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1;
 
-    /** Which child. */
+    /** The key of the child. */
     private final long key;
 
     StreamFailedException(long key, Throwable cause) {
@@ -16,9 +16,9 @@ public final class StreamFailedException extends RuntimeException {
     }
 
     /**
-     * Which child.
+     * Returns the key of the child.
      *
-     * @return as returned when it was added
+     * @return the key that was returned when it was added
      */
     public long key() {
         return key;

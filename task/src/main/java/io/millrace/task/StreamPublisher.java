@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** A stream as a publisher for one subscriber. */
+/** Adapts a stream to a publisher for one subscriber. */
 final class StreamPublisher<T> implements Flow.Publisher<T> {
     private final PollableStream<T> stream;
     private final Executor executor;
@@ -38,7 +38,7 @@ final class StreamPublisher<T> implements Flow.Publisher<T> {
         return "publisher of " + stream;
     }
 
-    /** For whoever comes too late. */
+    /** The subscription of a second subscriber. */
     private static final class Refused implements Flow.Subscription {
         @Override
         public void request(long elements) {}
@@ -48,15 +48,18 @@ final class StreamPublisher<T> implements Flow.Publisher<T> {
     }
 
     /**
-     * Demand, and the run that meets it. Signals are given by the run alone, hence one at a time; {@link Drive} is RUNNING during
-     * onSubscribe, so nothing is signalled before that has returned.
+     * The demand, and the run that meets it. Only the run signals, so signals never overlap. {@link Drive} is RUNNING
+     * during onSubscribe, so nothing is signalled before it has returned.
      */
     private static final class Subscription<T> extends Drive implements Flow.Subscription {
         private final Guarded<T> stream;
         private final AtomicLong demand = new AtomicLong();
         private volatile boolean cancelled;
         private volatile @Nullable IllegalArgumentException illegal;
-        /** The run's; null when it is over, so that a kept subscription does not keep its subscriber. */
+        /**
+         * Used by the run; null when it is over, so that a subscription that is kept does not keep its subscriber
+         * alive.
+         */
         private Flow.@Nullable Subscriber<? super T> subscriber;
 
         Subscription(PollableStream<T> stream, Executor executor, Flow.Subscriber<? super T> subscriber) {
@@ -91,8 +94,8 @@ final class StreamPublisher<T> implements Flow.Publisher<T> {
             try {
                 return signal(to);
             } catch (Throwable failure) {
-                // A subscriber that throws breaks rule 2.13 and counts as cancelled; nobody else is told than whoever
-                // runs us.
+                // A subscriber that throws violates rule 2.13 and counts as cancelled; the exception goes to the
+                // executor.
                 subscriber = null;
                 stream.cancel();
                 throw failure;
@@ -147,7 +150,7 @@ final class StreamPublisher<T> implements Flow.Publisher<T> {
         }
 
         @Override
-        void refused(RejectedExecutionException reason) {
+        void onRefused(RejectedExecutionException reason) {
             Flow.Subscriber<? super T> to = subscriber;
             if (to != null && !cancelled) {
                 fail(to, reason);

@@ -71,9 +71,9 @@ public final class StreamsUnordered<T> extends Unordered<T> {
     }
 
     /**
-     * Collects a Java stream of children into a set.
+     * Returns a collector from a Java stream of children to a set.
      *
-     * @param <T> the values
+     * @param <T> the type of the values
      * @return for {@code stream.collect}
      */
     public static <T> Collector<PollableStream<? extends T>, ?, StreamsUnordered<T>> collector() {
@@ -124,7 +124,7 @@ public final class StreamsUnordered<T> extends Unordered<T> {
     }
 
     @Override
-    @SuppressWarnings("unchecked") // only a PollableStream of T gets in
+    @SuppressWarnings("unchecked") // only a PollableStream of T can be added
     @Nullable
     Outcome<T> settle(Child child, Step<?> step, boolean thrown) {
         if (step instanceof Step.Pending) {

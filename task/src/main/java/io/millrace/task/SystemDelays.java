@@ -5,7 +5,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
-/** Alarms over the common pool, which has one thread that keeps time. */
+/** Delays over the common pool, which has one thread that keeps time. */
 final class SystemDelays implements Delays {
     static final SystemDelays INSTANCE = new SystemDelays();
 
@@ -13,7 +13,7 @@ final class SystemDelays implements Delays {
 
     @Override
     public Runnable after(Duration delay, Runnable action) {
-        // Saturates: a delay of centuries is for ever.
+        // Saturates: a delay of centuries means for ever.
         long nanos = TimeUnit.NANOSECONDS.convert(delay);
         ScheduledFuture<?> alarm = ForkJoinPool.commonPool().schedule(action, nanos, TimeUnit.NANOSECONDS);
         return () -> alarm.cancel(false);

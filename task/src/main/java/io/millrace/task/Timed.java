@@ -5,7 +5,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** A pollable with a limit in time: the alarm turns a flag on and wakes whoever polls; the poll does the rest. */
+/** A pollable with a time limit: the alarm sets a flag and wakes the consumer, and the next poll does the rest. */
 final class Timed<T> implements Pollable<T> {
     private final Pollable<T> inner;
     private final Duration limit;
@@ -28,14 +28,14 @@ final class Timed<T> implements Pollable<T> {
         }
         boolean waits = false;
         try {
-            // Read before the poll: a value that comes with the alarm still counts.
+            // Read before the poll: a value that arrives together with the alarm still counts.
             boolean wasOver = over;
             Step<T> step = inner.poll(latest);
             if (!(step instanceof Step.Pending)) {
                 return step;
             }
             if (wasOver) {
-                String late = name(latest); // before it says that it was cancelled
+                String late = name(latest); // before its text says that it was cancelled
                 inner.cancel();
                 return Step.failed(new TimeoutException("no value within " + limit + " from " + late));
             }

@@ -57,7 +57,7 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable<Outcome<T>>, AutoCloseable
         permits FuturesUnordered, StreamsUnordered, IndexedStreamsUnordered {
-    /** Polls per call unless told otherwise. */
+    /** How many polls a call makes by default. */
     static final int DEFAULT_BUDGET = 1024;
 
     private static final VarHandle CONSUMED;
@@ -74,11 +74,11 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
     private final Parker parker = new Parker();
     private final int budget;
 
-    /** Whether somebody consumes the set at this moment. */
-    @SuppressWarnings("unused") // by CONSUMED
+    /** Whether a consumer is using the set. */
+    @SuppressWarnings("unused") // accessed through CONSUMED
     private volatile boolean consumed;
 
-    /** An outcome that was taken and not delivered; the next call has it. The consumer's. */
+    /** An outcome that was taken but not delivered; the next call returns it. Used by the consumer. */
     private @Nullable Outcome<T> unread;
 
     Unordered(int budget) {
@@ -88,30 +88,33 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
         this.budget = budget;
     }
 
-    // ---- What the three differ in.
+    // ---- What the three sets implement
 
     /** Polls a child of the subclass's kind. */
     abstract Step<?> pollTask(Object task, Waker waker) throws Exception;
 
     abstract void cancelTask(Object task);
 
-    /** What follows from a poll: carries out {@link #pause}, {@link #again} or {@link #leave}, and answers what to yield, if anything. */
+    /**
+     * Handles the result of a poll: calls {@link #pause}, {@link #again} or {@link #leave}, and returns what to yield,
+     * or null.
+     */
     abstract @Nullable Outcome<T> settle(Child child, Step<?> step, boolean thrown);
 
-    /** Adds children that wait for room; the consumer, before each call. */
+    /** Adds children that wait for room. Called by the consumer before each call. */
     void feed() {}
 
-    /** Whether no child waits for room. */
+    /** Returns whether no child is waiting for room. */
     boolean isFed() {
         return true;
     }
 
-    /** Forgets the children that wait for room. Any thread. */
+    /** Drops the children that wait for room. Any thread. */
     void stopFeed() {}
 
-    // ---- Adding and removing.
+    // ---- Adding and removing
 
-    /** Adds a child, asks for its first poll, and answers its key. */
+    /** Adds a child, asks for its first poll, and returns its key. */
     final long insert(Object task) {
         Child child = wakes.add(Objects.requireNonNull(task, "child"), Child.WOKEN);
         wakes.flag(child);
@@ -119,7 +122,7 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
         return child.key();
     }
 
-    /** The same by the consumer, who need not be told. */
+    /** The same by the consumer, which need not be woken. */
     final void insertQuietly(Object task) {
         wakes.flag(wakes.add(Objects.requireNonNull(task, "child"), Child.WOKEN));
     }
@@ -129,11 +132,13 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
         return wakes.add(task, 0);
     }
 
-    /** As if a child had never been added, which sleeps. It is not cancelled, unless somebody else was faster. */
+    /**
+     * Removes a sleeping child as if it had never been added. It is not cancelled, unless another thread was faster.
+     */
     final void takeBack(Child child) {
         int before = child.finish();
         if ((before & Child.DONE) == 0) {
-            wakes.removed();
+            wakes.countRemoved();
             if ((before & Child.POLLING) == 0) {
                 wakes.free(child);
             }
@@ -142,10 +147,10 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
     }
 
     /**
-     * Takes a child out and cancels it. If it is being polled at this moment, it is cancelled after that poll, and what that poll had is
-     * dropped. From any thread.
+     * Removes a child and cancels it. If it is being polled, it is cancelled after that poll, and the result of that
+     * poll is dropped. Any thread may call this.
      *
-     * @param key as returned by {@code add}; the key of a child that is gone hits nobody else
+     * @param key the key that {@code add} returned; the key of an earlier child does not affect others
      * @return false if the child is finished or was removed before
      */
     public final boolean remove(long key) {
@@ -162,32 +167,32 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
         if ((before & Child.DONE) != 0) {
             return false;
         }
-        wakes.removed();
+        wakes.countRemoved();
         if ((before & Child.POLLING) == 0) {
             cancel(child);
         }
         return true;
     }
 
-    /** Takes every child out that is in the set now, and cancels them. From any thread; the set can be used further. */
+    /** Removes all current children and cancels them. Any thread may call this; the set remains usable. */
     public final void clear() {
         stopFeed();
-        // Children stay where they are while we walk; one that finishes meanwhile is not dropped.
+        // Children stay in their places meanwhile; one that finishes is not dropped.
         wakes.forEach(this::drop);
         wakes.notifyParent();
     }
 
     /**
-     * How many children it holds.
+     * Returns how many children it holds.
      *
-     * @return a moment's count while others add
+     * @return a momentary value while other threads add
      */
     public final int size() {
         return wakes.size();
     }
 
     /**
-     * Whether it holds no child.
+     * Returns whether it holds no child.
      *
      * @return true if a consumer would be at the end now
      */
@@ -195,7 +200,7 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
         return wakes.size() == 0 && isFed();
     }
 
-    /** Cancels every child and ends. Idempotent, from any thread; a consumer that waits is at the end. */
+    /** Cancels every child and ends. Idempotent; any thread may call it. A waiting consumer is at the end. */
     @Override
     public final void close() {
         if (wakes.close()) {
@@ -209,15 +214,16 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
         close();
     }
 
-    // ---- Consuming.
+    // ---- Consuming
 
     /**
-     * One step, without waiting: a result, or {@link Step#pending()}, or {@link Step#ended()} if the set is empty. Polls children until one has
-     * a result, the cycle is over, or the budget is used up.
+     * Performs one step, without waiting: returns a result, {@link Step#pending()}, or {@link Step#ended()} if the set
+     * is empty. Polls children until one has a result, the cycle is over, or the budget is used up.
      *
-     * @param waker called once when another call is worth while, after pending or the end; the latest that was passed counts
+     * @param waker called once when another call is worthwhile, after pending or the end; if several were passed, the
+     *     latest counts
      * @return the step
-     * @throws IllegalStateException if somebody else is consuming the set
+     * @throws IllegalStateException if another consumer is using the set
      */
     @Override
     public final Step<T> poll(Waker waker) {
@@ -230,11 +236,11 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
     }
 
     /**
-     * The next result; waits for it. Parks without a timeout, which is cheap on a virtual thread.
+     * Waits for the next result. Parks without a timeout, which is cheap on a virtual thread.
      *
      * @return the result, or null if the set is empty
      * @throws InterruptedException if interrupted while waiting; nothing is lost
-     * @throws IllegalStateException if somebody else is consuming the set
+     * @throws IllegalStateException if another consumer is using the set
      */
     public final @Nullable Outcome<T> next() throws InterruptedException {
         claim();
@@ -255,21 +261,23 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
     }
 
     /**
-     * The next result, as a future. Polls at once, and after each wake-up on the common pool.
+     * Returns the next result as a future. Polls at once, and after each wake-up on the common pool.
      *
-     * @return completes with a result, or with nothing if the set is empty; cancelling it loses nothing and cancels no child
-     * @throws IllegalStateException if somebody else is consuming the set; until the future completes, that is this call
+     * @return completes with a result, or empty if the set is empty; cancelling it loses nothing and cancels no child
+     * @throws IllegalStateException if another consumer is using the set; until the future completes, this call is a
+     *     consumer
      */
     public final CompletableFuture<Optional<Outcome<T>>> nextAsync() {
         return nextAsync(ForkJoinPool.commonPool());
     }
 
     /**
-     * The next result, as a future. Polls at once, and after each wake-up by the executor.
+     * Returns the next result as a future. Polls at once, and after each wake-up on the executor.
      *
      * @param executor runs the polls
-     * @return completes with a result, or with nothing if the set is empty; cancelling it loses nothing and cancels no child
-     * @throws IllegalStateException if somebody else is consuming the set; until the future completes, that is this call
+     * @return completes with a result, or empty if the set is empty; cancelling it loses nothing and cancels no child
+     * @throws IllegalStateException if another consumer is using the set; until the future completes, this call is a
+     *     consumer
      */
     public final CompletableFuture<Optional<Outcome<T>>> nextAsync(Executor executor) {
         claim();
@@ -277,8 +285,9 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
     }
 
     /**
-     * The results as they come, until the set is empty; for a {@code for} loop. Waits like {@link #next}. If its thread is interrupted, it
-     * throws a {@link java.util.concurrent.CancellationException} and leaves the interrupt flag set.
+     * Returns the results as they arrive, until the set is empty; for a {@code for} loop. Waits like {@link #next}. If
+     * its thread is interrupted, it throws a {@link java.util.concurrent.CancellationException} and leaves the
+     * interrupt status set.
      *
      * @return a consumer of this set
      */
@@ -293,7 +302,7 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
     }
 
     /**
-     * The results as they come, until the set is empty.
+     * Returns the results as they arrive, until the set is empty.
      *
      * @return a sequential stream that waits like {@link #iterator}
      */
@@ -303,10 +312,10 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
     }
 
     /**
-     * Waits for everything: all results and all failures, until the set is empty.
+     * Waits for all results and all failures, until the set is empty.
      *
-     * @return what came, in the order it came
-     * @throws InterruptedException if interrupted while waiting; what came so far is lost
+     * @return what was yielded, in order
+     * @throws InterruptedException if interrupted while waiting; what was yielded so far is lost
      */
     public final Collected<T> collectAll() throws InterruptedException {
         List<T> items = new ArrayList<>();
@@ -333,12 +342,12 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
         CONSUMED.setRelease(this, false);
     }
 
-    /** Puts back what could not be delivered; for a consumer that has claimed the set. */
-    final void unread(Outcome<T> outcome) {
+    /** Puts back an outcome that could not be delivered. For a consumer that has claimed the set. */
+    final void putBack(Outcome<T> outcome) {
         unread = outcome;
     }
 
-    /** The cycle. For a consumer that has claimed the set. */
+    /** Runs the cycle. For a consumer that has claimed the set. */
     final Step<T> advance(Waker waker) {
         wakes.replaceParent(waker);
         Outcome<T> kept = unread;
@@ -357,7 +366,7 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
         int polls = 0;
         for (; child != null; child = wakes.next()) {
             if (!child.begin()) {
-                continue; // nobody woke this one: a bit that was left over
+                continue; // a stale bit: the child was not woken
             }
             Outcome<T> outcome = turn(child);
             if (outcome != null) {
@@ -371,9 +380,9 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
         return rest(waker);
     }
 
-    /** One child's poll. */
+    /** Polls one child. */
     private @Nullable Outcome<T> turn(Child child) {
-        Object task = child.task(); // before settle, which may give it up
+        Object task = child.task(); // before settle, which may release it
         long key = child.key();
         Step<?> step;
         boolean thrown = false;
@@ -387,15 +396,15 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
             thrown = true;
         }
         Outcome<T> outcome = settle(child, step, thrown);
-        // Of sets in a set, the inner one says it: that is nearer to what failed.
+        // If sets are nested, the inner origin stays, because it is closer to what failed.
         return outcome instanceof Failed<T>(Throwable cause, Origin origin) && !origin.isKnown()
                 ? new Failed<>(cause, new Origin(key, task))
                 : outcome;
     }
 
-    /** The cycle is over, or there was nothing to begin one with. */
+    /** Ends the call: the cycle is over, or there was nothing to begin one with. */
     private Step<T> rest(Waker waker) {
-        // Registered before the looks: whoever flags or adds after them finds the waker.
+        // Registered before the checks: a thread that flags or adds afterwards finds the waker.
         wakes.register(waker);
         if (wakes.anyFlagged()) {
             waker.wake();
@@ -404,16 +413,16 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
         return isEmpty() ? Step.ended() : Step.pending();
     }
 
-    // ---- For settle: exactly one of these after each poll.
+    // ---- For settle: exactly one of these after each poll
 
-    /** It stays, and will wake itself. */
+    /** The child stays, and will be woken. */
     final void pause(Child child) {
         if (!child.pause()) {
             cancel(child);
         }
     }
 
-    /** It stays and is polled in the next cycle; false if it was removed during its poll. */
+    /** The child stays and is polled in the next cycle. Returns false if it was removed during its poll. */
     final boolean again(Child child) {
         boolean stays = child.again();
         if (!stays) {
@@ -422,27 +431,30 @@ public abstract sealed class Unordered<T> implements PollableStream<T>, Iterable
         return stays;
     }
 
-    /** It is finished; false if it was removed during its poll. */
+    /** The child is finished. Returns false if it was removed during its poll. */
     final boolean leave(Child child) {
         boolean left = (child.finish() & Child.DONE) == 0;
         if (left) {
-            wakes.finished();
+            wakes.countFinished();
         }
         wakes.free(child);
         return left;
     }
 
-    /** As the system does it, to which a handler that throws itself is nothing: the other children must be cancelled, too. */
+    /**
+     * Reports a failure as the JVM does, ignoring what the handler itself throws, because the other children must be
+     * cancelled, too.
+     */
     private static void tell(Throwable failure) {
         Thread thread = Thread.currentThread();
         try {
             thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
         } catch (Throwable ignored) {
-            // There is nobody left to tell.
+            // There is no other way to report it.
         }
     }
 
-    /** For whoever ended the child, or found it ended after its poll. */
+    /** Called by the thread that ended the child, or found it ended after its poll. */
     private void cancel(Child child) {
         Object task = child.task();
         wakes.free(child);

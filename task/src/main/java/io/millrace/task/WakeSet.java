@@ -6,36 +6,40 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who is in the set, who asked to be polled, and whom to tell: a slab of children and, over the same pages, two bit sets, layered
- * 64-way, of which one is <em>active</em>.
+ * Knows which children are in the set, which of them asked to be polled, and the waker to call: a slab of children and,
+ * over the same pages, two bit sets, layered 64-way, one of which is <em>active</em>.
  *
- * <p>Wakers flag children on the active side. The consumer starts a cycle by swapping the sides, which is one write to {@link #cycle},
- * and drains the other side in index order, top down: one flagged child among a million is found in four steps. Whatever is
- * flagged meanwhile is on the new active side and waits for the next cycle.
+ * <p>Wakers flag children on the active side. The consumer starts a cycle by swapping the sides, which is one write to
+ * {@link #cycle}, and drains the other side in index order, top down: one flagged child among a million is found in
+ * four steps. What is flagged meanwhile is on the new active side and waits for the next cycle.
  *
- * <p><b>Why no wake-up is lost.</b> {@link #flag} reads the cycle, sets the bits, and reads the cycle again. If it is the same, the swap
- * comes later, and the drain that follows the swap sees the bits. If it is not, the bits may have come too late for the drain, and
- * they are set once more on what is active now. It is a count and not a side that is compared: two swaps between the two looks would pass
- * for none.
+ * <p><b>Why no wake-up is lost.</b> {@link #flag} reads the cycle, sets the bits, and reads the cycle again. If it is
+ * the same, the swap comes later, and the drain that follows the swap sees the bits. If it is not, the bits may have
+ * come too late for the drain, so they are set again on the side that is active now. What is compared is a count and
+ * not a side, because two swaps in between would look like none.
  *
- * <p><b>Why no child is polled twice in a cycle.</b> The drain takes each word once and keeps it to itself, and it moves upwards only. A late
- * flag on the drained side finds the word taken and stays behind; {@link #startCycle} sweeps it out before that side becomes active. Sweeping
- * loses nothing: whoever set that bit has yet to look at the cycle, and will see that it changed. Who is late once more leaves a
- * bit without a WOKEN child, which is skipped.
+ * <p><b>Why no child is polled twice in a cycle.</b> The drain takes each word once and keeps it to itself, and it
+ * moves upwards only. A late flag on the drained side finds the word taken and stays behind; {@link #startCycle} clears
+ * it before that side becomes active. Clearing loses nothing: the thread that set the bit has yet to read the cycle
+ * again, and will see that it changed. A thread that is late once more leaves a bit without a WOKEN child, which is
+ * skipped.
  *
- * <p><b>Merging.</b> A child has one WOKEN flag, not one per side. A wake-up during a cycle that comes before the child's turn in this
- * same cycle is answered by that turn: the poll begins after the wake-up and sees all there is to see.
+ * <p><b>Merging.</b> A child has one WOKEN flag, not one per side. If a wake-up during a cycle comes before the child's
+ * turn in this cycle, that turn answers it: the poll begins after the wake-up and sees everything.
  *
- * <p><b>The lone child.</b> The first to be flagged since the last cycle began is kept in a field, and no bit is set for it. If it remains alone,
- * its cycle is one exchange and touches no page. Otherwise the cycle takes it along at its place in the order. It is as good as a bit: the
- * field is emptied by the consumer only, at the start of a cycle, and only while it is full are others flagged by bits. So nobody
- * who was flagged later than somebody with a bit is in a cycle that leaves that one out.
+ * <p><b>The lone child.</b> The first child that is flagged since the last cycle began is kept in a field, and no bit
+ * is set for it. If it remains alone, its cycle is one exchange and touches no page. Otherwise the cycle visits it at
+ * its place in the order. The field is as good as a bit: only the consumer clears it, at the start of a cycle, and only
+ * while it is set are others flagged by bits. So a cycle never includes a child that was flagged later than one with a
+ * bit that it leaves out.
  *
- * <p><b>The parent</b> is the waker of whoever polls the set. It is registered before the last look at the flags, and a waker looks for it
- * after flagging: one of the two sees the other. It is taken when called, so a thousand wake-ups cost one call.
+ * <p><b>The parent</b> is the waker of the consumer. It is registered before the last check of the flags, and a waker
+ * reads it after flagging: one of the two sees the other. It is removed when it is called, so a thousand wake-ups cost
+ * one call.
  *
- * <p><b>Threads.</b> {@link #flag}, {@link #notifyParent}, {@link #free}, {@link #size}, {@link #find}: any, without a lock. {@link #add},
- * {@link #removed}, {@link #close}: any, under a lock that is held for a few instructions and never while user code runs. The rest: the consumer.
+ * <p><b>Threads.</b> {@link #flag}, {@link #notifyParent}, {@link #free}, {@link #size}, {@link #find}: any, without a
+ * lock. {@link #add}, {@link #countRemoved}, {@link #close}: any, under a lock that is held for a few instructions and
+ * never while user code runs. The rest: the consumer.
  */
 final class WakeSet {
     private static final int MAX_LEVELS = 6;
@@ -58,14 +62,14 @@ final class WakeSet {
         }
     }
 
-    /** Swaps so far; its lowest bit is the active side. Written by the consumer only. */
+    /** How many swaps there were; the lowest bit is the active side. Written by the consumer only. */
     private volatile int cycle;
 
     private volatile @Nullable Child lone;
     private volatile Page root = new Page(this, 0, 0, null);
     private volatile @Nullable Waker parent;
 
-    /** Children whose place is free: pushed by any thread, taken all at once under the lock. */
+    /** Children whose places are free: pushed by any thread, taken all at once under the lock. */
     private volatile @Nullable Child freed;
 
     // How many came and went. The first and the last are written under the lock, the second by the consumer.
@@ -80,24 +84,25 @@ final class WakeSet {
     private Page newest = root;
     private @Nullable Child spare;
 
-    // The cursor of the drain, the consumer's: on each level a page and those of its bits that are still to be visited.
+    // The cursor of the drain, used by the consumer: on each level a page, and those of its bits that are still to be
+    // visited.
     private final @Nullable Page[] path = new Page[MAX_LEVELS];
     private final long[] left = new long[MAX_LEVELS];
     private int level;
     private int top;
     private int drained;
-    /** The lone child, taken and not visited yet. */
+    /** The lone child, if it was taken but not visited yet. */
     private @Nullable Child single;
-    /** Whom the drain found while looking who comes before the lone child. */
+    /** The child that the drain found while checking which one precedes the lone child. */
     private @Nullable Child ahead;
 
-    // ---- Wakers.
+    // ---- Wakers
 
     /** Flags a child for the next cycle. */
-    @SuppressWarnings("ReferenceEquality") // identity is what is meant
+    @SuppressWarnings("ReferenceEquality") // compares identity on purpose
     void flag(Child child) {
         Child first = lone;
-        // Volatile: like a bit, it publishes what the waker's caller wrote, and comes before the look at the parent.
+        // Volatile: like a bit, it publishes what the waker's caller wrote, and precedes the read of the parent.
         if (first == child || (first == null && LONE.compareAndSet(this, null, child))) {
             return;
         }
@@ -114,9 +119,10 @@ final class WakeSet {
         } while (cycle != seen);
     }
 
-    /** Calls the registered waker, if there is one, and forgets it. */
+    /** Calls the registered waker, if there is one, and removes it. */
     void notifyParent() {
-        // The look comes after the flag, the registration before the consumer's look at the flags; all are volatile.
+        // This read comes after the flag; the registration comes before the consumer's check of the flags. All are
+        // volatile.
         if (parent != null) {
             Waker taken = (Waker) PARENT.getAndSet(this, null);
             if (taken != null) {
@@ -125,15 +131,15 @@ final class WakeSet {
         }
     }
 
-    // ---- The consumer.
+    // ---- The consumer
 
-    /** Have this one called at the next wake-up; the latest counts. Look at the flags afterwards. */
+    /** Registers a waker to be called at the next wake-up; the latest counts. Check the flags afterwards. */
     void register(Waker waker) {
         parent = waker;
     }
 
-    /** A new waker takes the place of one that is still waiting to be called. */
-    @SuppressWarnings("ReferenceEquality") // identity is what is meant
+    /** Replaces a waker that is still waiting to be called. */
+    @SuppressWarnings("ReferenceEquality") // compares identity on purpose
     void replaceParent(Waker waker) {
         Waker seen = parent;
         if (seen != null && seen != waker) {
@@ -145,7 +151,7 @@ final class WakeSet {
         return lone != null || root.word(cycle & 1) != 0;
     }
 
-    /** Begins a cycle, if anything is flagged; the former one is over. */
+    /** Begins a cycle if anything is flagged; the previous one is over. */
     boolean startCycle() {
         int seen = cycle;
         Page before = root;
@@ -157,7 +163,7 @@ final class WakeSet {
         if (before.word(next & 1) != 0) {
             sweep(before, next & 1);
         }
-        // Volatile: every bit that was set before is on the side that we drain now.
+        // Volatile: every bit that was set before is on the side that is drained now.
         cycle = next;
         drained = seen & 1;
         single = takeLone();
@@ -186,9 +192,12 @@ final class WakeSet {
         }
     }
 
-    /** The next child that is flagged, in index order; null at the end of the cycle. Whether it was woken is in its own word. */
+    /**
+     * Returns the next flagged child in index order, or null at the end of the cycle. Whether it was woken is in its
+     * own word.
+     */
     @Nullable
-    @SuppressWarnings("ReferenceEquality") // identity is what is meant
+    @SuppressWarnings("ReferenceEquality") // compares identity on purpose
     Child next() {
         Child other = ahead;
         ahead = null;
@@ -203,7 +212,7 @@ final class WakeSet {
             return other;
         }
         single = null;
-        // Who is lone and has a bit as well is visited once.
+        // A lone child that also has a bit is visited once.
         ahead = other == one ? null : other;
         return one;
     }
@@ -238,12 +247,12 @@ final class WakeSet {
         }
     }
 
-    // ---- The slab.
+    // ---- The slab
 
     /**
      * Gives a child a place: one that was freed, or the next.
      *
-     * @param state of the new child's word
+     * @param state the initial word of the child
      * @throws IllegalStateException if the set is closed, or full
      */
     synchronized Child add(Object task, int state) {
@@ -290,28 +299,28 @@ final class WakeSet {
         return page;
     }
 
-    /** Gives a child's place back, and forgets its pollable; for whoever owns that. */
+    /** Frees a child's place, and forgets its pollable. Called by the owner of the pollable. */
     void free(Child child) {
         Child seen;
         do {
             seen = freed;
             child.linkTo(seen);
-            // Volatile: publishes the link. There is no ABA: nobody takes one alone.
+            // Volatile: publishes the link. There is no ABA problem, because the list is only taken as a whole.
         } while (!FREED.compareAndSet(this, seen, child));
     }
 
     /** Counts a child that finished. Consumer. */
-    void finished() {
-        // Release is enough: one writer, and whoever must see it is told after it.
+    void countFinished() {
+        // Release is enough: there is one writer, and threads that must see it are notified afterwards.
         FINISHED.setRelease(this, finished + 1);
     }
 
     /** Counts a child that was removed. */
-    synchronized void removed() {
+    synchronized void countRemoved() {
         removed++;
     }
 
-    /** No more children from now on; true for the first caller. */
+    /** Accepts no more children. Returns true to the first caller. */
     synchronized boolean close() {
         boolean first = !closed;
         closed = true;
@@ -319,12 +328,12 @@ final class WakeSet {
     }
 
     int size() {
-        // Those who left first: the difference may be too large for a moment, never too small.
+        // Those that left are read first: the difference may be too large for a moment, but never too small.
         int gone = finished + removed;
         return added - gone;
     }
 
-    /** The child with this key, or null if it is gone. */
+    /** Returns the child with this key, or null if it is gone. */
     @Nullable
     Child find(long key) {
         int index = (int) key;
@@ -343,7 +352,9 @@ final class WakeSet {
         return child != null && child.key() == key && !child.isDone() ? child : null;
     }
 
-    /** Hands every child that is in the set now to {@code action}, in index order; some who have just left, too. */
+    /**
+     * Passes every child that is in the set to {@code action}, in index order, perhaps with some that have just left.
+     */
     void forEach(Consumer<Child> action) {
         forEach(root, action);
     }

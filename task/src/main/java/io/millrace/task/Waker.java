@@ -1,11 +1,11 @@
 package io.millrace.task;
 
 /**
- * Says that it is worth polling again.
+ * Signals that polling is worthwhile again.
  *
- * <p>Any thread may call it, at any time, any number of times. It never blocks and never polls by itself. It stays harmless for ever:
- * once the child that it was given to is finished or removed, or the set closed, a call does nothing, and in particular wakes nobody who
- * took the child's place.
+ * <p>Any thread may call it, at any time, any number of times. It never blocks and never polls by itself. It stays
+ * harmless for ever: once its child is finished or removed, or the set is closed, a call does nothing; in particular,
+ * it does not wake another child that took its place.
  *
  * <p>What the caller wrote before {@link #wake} is visible to the poll that answers it.
  */
@@ -15,9 +15,9 @@ public interface Waker {
     void wake();
 
     /**
-     * A waker for those who poll anyway.
+     * Returns a waker for callers that poll anyway.
      *
-     * @return does nothing
+     * @return a waker that does nothing
      */
     static Waker none() {
         return Wakers.NONE;

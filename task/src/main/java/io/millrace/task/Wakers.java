@@ -1,6 +1,6 @@
 package io.millrace.task;
 
-/** Constants that an interface would have to publish. */
+/** Constants that would be public in an interface. */
 final class Wakers {
     static final Waker NONE = () -> {};
 

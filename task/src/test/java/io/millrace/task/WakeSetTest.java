@@ -85,7 +85,7 @@ class WakeSetTest {
                 assertThat(wakes.find(child.key())).isSameAs(child);
                 child.finish();
                 wakes.free(child);
-                wakes.removed();
+                wakes.countRemoved();
                 assertThat(wakes.find(child.key())).isNull();
             } else if (dice < 99) {
                 Integer index = someKey(live, random);

@@ -15,6 +15,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -24,7 +25,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** What every {@link EventManager} owes with its alarms: true once and never early, or false once, and never both. */
+/**
+ * What every {@link EventManager} guarantees for its alarms: the callback gets true once and never early, or false
+ * once, and never both.
+ */
 @DisplayName("Alarms")
 public abstract class AlarmContract extends ManagerContract<EventManager> {
     private static final Duration SECOND = Duration.ofSeconds(1);
@@ -49,6 +53,26 @@ public abstract class AlarmContract extends ManagerContract<EventManager> {
         turns(manager);
         assertThat(bell.calls()).isEqualTo(4);
         assertThat(bell.wrong).isEmpty();
+    }
+
+    @Test
+    @DisplayName("grpc-3, grpc-6, grpc-8: a future of after() is completed on the manager; the end cancels it")
+    void aFutureAfterAWhile() {
+        ManualClock clock = new ManualClock();
+        EventManager slow = openOn(clock);
+        CompletableFuture<Boolean> first = slow.after(SECOND).thenApply(nothing -> slow.inManager());
+        CompletableFuture<?> given = slow.after(SECOND);
+        CompletableFuture<?> never = slow.after(SECOND.multipliedBy(10));
+        assertThat(given.cancel(false)).isTrue();
+        clock.advance(SECOND.minusNanos(1));
+        turns(slow);
+        assertThat(first).as("a nanosecond is missing").isNotDone();
+        clock.advance(TICK.plusNanos(1));
+        Await.until("its time has come", first::isDone);
+        assertThat(first).isCompletedWithValue(true);
+        slow.shutdown();
+        Await.until("the end reaches what waits", never::isDone);
+        assertThat(never).isCancelled();
     }
 
     @Test
@@ -390,7 +414,7 @@ public abstract class AlarmContract extends ManagerContract<EventManager> {
         return blocking ? EventManagerContract.waitCancel(manager, key) : manager.cancel(key);
     }
 
-    // ---- Again and again ----
+    // ---- Periodic alarms ----
 
     @Test
     @DisplayName(
@@ -406,7 +430,7 @@ public abstract class AlarmContract extends ManagerContract<EventManager> {
             if (fired && passed < first.toNanos() + period.toNanos() * bell.fired.get()) {
                 early.incrementAndGet();
             }
-            bell.alarm(fired);
+            bell.onAlarm(fired);
         };
         AlarmKey key = manager.scheduleEvery(first, period, checked, Priority.HIGH);
         bell.awaitFired(20);
@@ -434,9 +458,9 @@ public abstract class AlarmContract extends ManagerContract<EventManager> {
                 SECOND,
                 fired -> {
                     if (stall.getAndSet(false)) {
-                        clock.advance(SECOND.multipliedBy(9)); // a slow one: from 1 s to 10 s
+                        clock.advance(SECOND.multipliedBy(9)); // a slow callback: from 1 s to 10 s
                     }
-                    bell.alarm(fired);
+                    bell.onAlarm(fired);
                 },
                 Priority.NORMAL);
         turns(slow);
@@ -446,7 +470,7 @@ public abstract class AlarmContract extends ManagerContract<EventManager> {
         bell.awaitFired(1);
         turns(slow);
         clock.advance(SECOND);
-        bell.awaitFired(2); // for 11 s, if nothing before: one time that is late may still be served, eight may not
+        bell.awaitFired(2); // for 11 s, if not before: one missed time may still be served, eight may not
         turns(slow);
         assertThat(bell.fired.get()).isLessThanOrEqualTo(3);
         for (int i = 0; i < 3; i++) {
@@ -469,7 +493,7 @@ public abstract class AlarmContract extends ManagerContract<EventManager> {
                     Duration.ZERO,
                     Duration.ofMillis(1),
                     fired -> {
-                        bell.alarm(fired);
+                        bell.onAlarm(fired);
                         AlarmKey own = key.get();
                         if (own != null) {
                             results.add(cancel(own, blocking));

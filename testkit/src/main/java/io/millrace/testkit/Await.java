@@ -5,11 +5,11 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * Waits for what must happen sooner or later. The deadline decides nothing but whether a test hangs: it is far beyond what any
+ * Waits for what must happen eventually. The deadline only decides whether a test hangs: it is far beyond what any
  * machine needs.
  */
 public final class Await {
-    /** Long enough for a loaded machine, short enough for whoever waits for the build. */
+    /** Long enough for a loaded machine, short enough for people who wait for the build. */
     public static final Duration DEADLINE = Duration.ofSeconds(10);
 
     private static final long PAUSE_NANOS = 50_000;
@@ -20,8 +20,8 @@ public final class Await {
     /**
      * Returns when the condition holds.
      *
-     * @param what for the message, e.g. "the poll sleeps"
-     * @param condition looked at again and again
+     * @param what the condition, for the message; for example "the poll sleeps"
+     * @param condition checked repeatedly
      * @throws AssertionError if it does not hold within {@link #DEADLINE}
      */
     public static void until(String what, BooleanSupplier condition) {
@@ -35,10 +35,11 @@ public final class Await {
     }
 
     /**
-     * Returns within nanoseconds after another thread made the condition hold: for races, where both sides must be on time.
+     * Returns within nanoseconds after another thread made the condition hold; for races, in which both sides must be
+     * on time.
      *
-     * @param what for the message
-     * @param condition looked at without a pause, for a while
+     * @param what the condition, for the message
+     * @param condition checked without a pause, for a while
      * @throws AssertionError if it does not hold within {@link #DEADLINE}
      */
     public static void spinUntil(String what, BooleanSupplier condition) {

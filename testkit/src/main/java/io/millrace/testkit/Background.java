@@ -7,11 +7,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A second thread of a test. What it throws is thrown again by {@link #result}, so a failed assertion on it fails the test.
+ * A second thread of a test. What it throws is thrown again by {@link #result}, so a failed assertion on it fails the
+ * test.
  *
- * <p>It is a daemon: a test that hangs does not keep the JVM alive.
+ * <p>It is a daemon thread: a test that hangs does not keep the JVM alive.
  *
- * @param <T> what the thread computes
+ * @param <T> the type of what the thread computes
  */
 public final class Background<T> {
     /** Work that may fail. */
@@ -20,7 +21,7 @@ public final class Background<T> {
         /**
          * Runs on the other thread.
          *
-         * @throws Exception whatever went wrong
+         * @throws Exception if it fails
          */
         void run() throws Exception;
     }
@@ -37,7 +38,7 @@ public final class Background<T> {
      * Starts a thread that computes something.
      *
      * @param work what to compute
-     * @param <T> its type
+     * @param <T> the type of the result
      * @return the running thread
      */
     public static <T> Background<T> call(Callable<T> work) {
@@ -58,7 +59,7 @@ public final class Background<T> {
     }
 
     /**
-     * The thread itself.
+     * Returns the thread itself.
      *
      * @return a daemon thread
      */
@@ -67,16 +68,16 @@ public final class Background<T> {
     }
 
     /**
-     * Whether it has come to its end.
+     * Returns whether the thread has ended.
      *
-     * @return true also if it failed
+     * @return true even if it failed
      */
     public boolean isDone() {
         return task.isDone();
     }
 
     /**
-     * Waits for the end.
+     * Waits for the end of the thread.
      *
      * @return what it computed
      * @throws AssertionError if it takes longer than {@link Await#DEADLINE}, or threw
@@ -97,7 +98,7 @@ public final class Background<T> {
     }
 
     /**
-     * Waits for the failure that it must end with.
+     * Waits for the failure with which it must end.
      *
      * @param type what it must throw
      * @param <E> the type

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** What is wrong gets a clear exception, and nothing else changes: after each test the poll still works. */
+/** Wrong input gets a clear exception, and nothing else changes: after each test the poll still works. */
 @DisplayName("Bad input")
 @SuppressWarnings("NullAway") // nulls are passed on purpose
 public abstract class BadInputContract extends PollContract {
@@ -42,9 +42,9 @@ public abstract class BadInputContract extends PollContract {
     private boolean closedOnPurpose;
 
     /**
-     * A suite over one backend.
+     * Creates a suite for one backend.
      *
-     * @param backend what to test
+     * @param backend the backend to test
      */
     protected BadInputContract(TestedBackend backend) {
         super(backend);

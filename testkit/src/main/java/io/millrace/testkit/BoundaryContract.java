@@ -27,7 +27,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** Whatever user code throws at whatever boundary of a manager, and whatever it says of itself: it is contained, and all else goes on. */
+/**
+ * Whatever user code throws at a boundary of a manager, and whatever its {@code toString} does, is contained, and
+ * everything else goes on.
+ */
 @DisplayName("Boundaries")
 public abstract class BoundaryContract extends ManagerContract<EventManager> {
     private Reports reports;
@@ -36,27 +39,27 @@ public abstract class BoundaryContract extends ManagerContract<EventManager> {
     protected BoundaryContract() {}
 
     /**
-     * Whether the manager reports what it contains to the logger {@code io.millrace}.
+     * Returns whether the manager reports what it contains to the logger {@code io.millrace}.
      *
-     * @return false if it does so elsewhere
+     * @return false if it reports elsewhere
      */
     protected boolean reports() {
         return false;
     }
 
-    /** Begins to listen. */
+    /** Starts to listen to the logger. */
     @BeforeEach
     protected final void listen() {
         reports = new Reports();
     }
 
-    /** Listens no more. */
+    /** Stops listening to the logger. */
     @AfterEach
     protected final void stopListening() {
         reports.close();
     }
 
-    /** User code that throws, and whose name cannot be asked for. */
+    /** User code that throws, and whose {@code toString} throws. */
     private static class Hostile implements Runnable, AlarmCallback, Supplier<ByteBuffer>, Consumer<Object> {
         private final Thrown thrown;
         final AtomicInteger calls = new AtomicInteger();
@@ -72,7 +75,7 @@ public abstract class BoundaryContract extends ManagerContract<EventManager> {
         }
 
         @Override
-        public void alarm(boolean fired) {
+        public void onAlarm(boolean fired) {
             run();
         }
 
@@ -97,9 +100,9 @@ public abstract class BoundaryContract extends ManagerContract<EventManager> {
         }
     }
 
-    /** A way by which a manager comes to call user code. */
+    /** One of the ways in which a manager calls user code. */
     private interface Boundary {
-        /** Has it called, so often. */
+        /** Makes the manager call it, and returns how often. */
         int call(Hostile code) throws Exception;
     }
 

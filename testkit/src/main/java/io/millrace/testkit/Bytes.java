@@ -9,17 +9,17 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 
-/** Moves bytes in and out of sources, for tests to which only their number matters. */
+/** Moves bytes in and out of sources, for tests in which only their number matters. */
 public final class Bytes {
     private static final int CHUNK = 8192;
 
     private Bytes() {}
 
     /**
-     * Writes so many bytes, which must fit.
+     * Writes {@code count} bytes, which must fit.
      *
      * @param to a stream or the sink of a pipe
-     * @param count how many
+     * @param count how many bytes
      */
     public static void write(Io to, int count) {
         ByteBuffer bytes = ByteBuffer.allocateDirect(count);

@@ -34,9 +34,9 @@ public abstract class ChannelContract extends PollContract {
     private static final long TOKEN = 9;
 
     /**
-     * A suite over one backend.
+     * Creates a suite for one backend.
      *
-     * @param backend what to test
+     * @param backend the backend to test
      */
     protected ChannelContract(TestedBackend backend) {
         super(backend);
@@ -171,7 +171,7 @@ public abstract class ChannelContract extends PollContract {
             }
         });
         for (int received = 0; received < messages; ) {
-            // One message per event: nobody looks for a second one, so it must bring an event of its own.
+            // One message per event: the test does not look for a second one, so it must cause another event.
             assertThat(pollSoon(events))
                     .as("after " + received + ", seed " + seed)
                     .isEqualTo(1);
@@ -194,7 +194,7 @@ public abstract class ChannelContract extends PollContract {
             channel.send(i);
             assertThat(pollNow()).hasSize(1);
             assertThat(channel.poll()).isEqualTo(i);
-            // Exactly the last message was taken; nobody looked at the empty queue.
+            // Exactly the last message was taken; the empty queue was not looked at.
             assertThat(pollNow()).as("round " + i).isEmpty();
         }
     }

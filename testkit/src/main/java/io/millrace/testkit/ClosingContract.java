@@ -30,15 +30,15 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** A closed source is silent for ever, and a closed poll has given everything back. */
+/** A closed source is silent for ever, and a closed poll has released everything. */
 @DisplayName("Closing")
 public abstract class ClosingContract extends PollContract {
     private static final long TOKEN = 8;
 
     /**
-     * A suite over one backend.
+     * Creates a suite for one backend.
      *
-     * @param backend what to test
+     * @param backend the backend to test
      */
     protected ClosingContract(TestedBackend backend) {
         super(backend);
@@ -469,7 +469,9 @@ public abstract class ClosingContract extends PollContract {
         assertThat(tokens(waiting.result())).containsExactly(TOKEN + 1);
     }
 
-    /** Closes the left end, which has bytes to send that nobody reads, and is told to wait for that; returns when it does, or is done. */
+    /**
+     * Closes the left end, which has unread bytes to send, with SO_LINGER; returns when the close blocks, or is done.
+     */
     private static Background<Boolean> closeWithLinger(SocketPair pair) throws IOException {
         Bytes.fill(pair.left());
         pair.left().setLinger(Await.DEADLINE.multipliedBy(3));

@@ -33,14 +33,15 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every {@link CompletionEventManager} owes with its descriptors: each read and write ends once, in one of the ways that its result names.
- * It must pass {@link EventManagerContract}, {@link AlarmContract} and {@link EndingContract} as well.
+ * What every {@link CompletionEventManager} guarantees for its descriptors: each read and write ends once, in one of
+ * the ways that its result names. It must pass {@link EventManagerContract}, {@link AlarmContract} and {@link
+ * EndingContract} as well.
  */
 @DisplayName("Completion descriptors")
 public abstract class CompletionEventManagerContract extends ManagerContract<CompletionEventManager> {
     private static final InetSocketAddress ANY = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
-    /** Writes down the results it gets, and whether it was called where it must be. */
+    /** Records the results it gets, and whether it was called on the right thread. */
     private final class Results<T> implements Consumer<T> {
         final ConcurrentLinkedQueue<T> all = new ConcurrentLinkedQueue<>();
         final AtomicInteger wrong = new AtomicInteger();
@@ -104,7 +105,7 @@ public abstract class CompletionEventManagerContract extends ManagerContract<Com
         }
     }
 
-    /** Bytes that tell their place. */
+    /** Creates bytes whose values show their position. */
     private static ByteBuffer pattern(int size, boolean direct) {
         ByteBuffer bytes = direct ? ByteBuffer.allocateDirect(size) : ByteBuffer.allocate(size);
         for (int i = 0; i < size; i++) {
@@ -394,7 +395,7 @@ public abstract class CompletionEventManagerContract extends ManagerContract<Com
         try {
             refused = closing(net().connect(nobody));
         } catch (IOException atOnce) {
-            return; // where a refusal does not wait
+            return; // if a refusal does not wait
         }
         CompletionDescriptor descriptor = register(refused);
         Results<ReadResult> read = read(descriptor, CompletionEventManagerContract::kilobyte);
@@ -421,7 +422,7 @@ public abstract class CompletionEventManagerContract extends ManagerContract<Com
         assertThat(data.buffer().get(data.buffer().position() + 3)).isEqualTo((byte) 0);
         assertThat(data.buffer().get(data.buffer().position() + 4)).isEqualTo((byte) 31);
 
-        // Answer to the sender; and an empty one is one.
+        // A reply to the sender; and an empty datagram is one, too.
         Results<ReadResult> answer = read(sender, CompletionEventManagerContract::kilobyte);
         Results<WriteResult> empty = new Results<>();
         receiver.write(List.of(ByteBuffer.allocate(0)), data.sender(), empty);
@@ -680,7 +681,7 @@ public abstract class CompletionEventManagerContract extends ManagerContract<Com
         sent.await(WriteResult.Written.class);
     }
 
-    // ---- Nothing in the way ----
+    // ---- No interference ----
 
     @Test
     @DisplayName("grpc-12: a callback that throws harms nobody, an allocator that throws its own read alone")

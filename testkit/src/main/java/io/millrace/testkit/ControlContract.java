@@ -28,9 +28,9 @@ public abstract class ControlContract extends PollContract {
     private final Registration source = new Registration();
 
     /**
-     * A suite over one backend.
+     * Creates a suite for one backend.
      *
-     * @param backend what to test
+     * @param backend the backend to test
      */
     protected ControlContract(TestedBackend backend) {
         super(backend);
@@ -103,7 +103,7 @@ public abstract class ControlContract extends PollContract {
         assertThat(events.size()).isEqualTo(2);
 
         assertThat(events.advance()).isTrue();
-        // Whichever came first, its handler removes the other one.
+        // Whichever comes first, its handler removes the other one.
         poll.deregister(events.token() == OLD ? source : socket);
 
         assertThat(events.advance())
@@ -155,7 +155,7 @@ public abstract class ControlContract extends PollContract {
         SocketPair second = socketPair();
         poll.register(first.left(), OLD, Interest.WRITABLE, trigger);
         poll.register(second.left(), 10 + OLD, Interest.WRITABLE, trigger);
-        // Both are ready, one is taken: a backend may keep what it has found of the other for the next poll.
+        // Both are ready, and one is taken: a backend may keep what it has found of the other for the next poll.
         assertThat(pollSoon(Events.withCapacity(1))).isEqualTo(1);
 
         poll.reregister(first.left(), NEW, Interest.READABLE, trigger);
@@ -316,7 +316,7 @@ public abstract class ControlContract extends PollContract {
         assertThat(pollSoon()).as("LEVEL, as the last call said").containsExactly(new Event(NEW, Readiness.WRITABLE));
     }
 
-    /** A thread in a poll of five seconds that has nothing to report yet. */
+    /** Starts a thread in a poll of five seconds that has nothing to report yet. */
     private Background<List<Event>> sleepingPoll() {
         long before = poll.waits();
         Background<List<Event>> sleeper = Background.call(() -> poll(Duration.ofSeconds(5)));

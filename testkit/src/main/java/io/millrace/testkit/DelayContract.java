@@ -28,9 +28,9 @@ public abstract class DelayContract extends PollContract {
     private final Registration source = new Registration();
 
     /**
-     * A suite over one backend.
+     * Creates a suite for one backend.
      *
-     * @param backend what to test
+     * @param backend the backend to test
      */
     protected DelayContract(TestedBackend backend) {
         super(backend);

@@ -24,11 +24,13 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** How every {@link EventManager} ends: when nobody holds it any more, with nothing lost and nothing done twice. */
+/**
+ * How every {@link EventManager} ends: when the last reference is released, with nothing lost and nothing done twice.
+ */
 @DisplayName("Ending")
 public abstract class EndingContract extends ManagerContract<EventManager> {
     private static final Duration SOON = Await.DEADLINE;
-    /** A race needs no more, and a machine whose manager gets no processor must not drown in work. */
+    /** Enough for a race; a machine on which the manager gets no processor time must not be flooded. */
     private static final int MOST_BEFORE_THE_END = 1_000;
 
     /** For subclasses. */

@@ -25,12 +25,13 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every {@link EventManager} owes with its tasks: that they run once, in their order, or never, and that nothing a callback does gets in
- * the way of others. {@link AlarmContract} and {@link EndingContract} are the other two that a manager without descriptors must pass.
+ * What every {@link EventManager} guarantees for its tasks: they run once and in order, or never, and callbacks do not
+ * interfere with others. {@link AlarmContract} and {@link EndingContract} are the other two that a manager without
+ * descriptors must pass.
  */
 @DisplayName("Tasks")
 public abstract class EventManagerContract extends ManagerContract<EventManager> {
-    /** As many as a list of finished tasks would show: each holds {@link #BALLAST} bytes. */
+    /** Enough to show a list of finished tasks: each holds {@link #BALLAST} bytes. */
     private static final int RECURSIONS = Boolean.getBoolean("millrace.soak") ? 1 << 20 : 1 << 18;
 
     private static final int BALLAST = 1024;
@@ -109,7 +110,7 @@ public abstract class EventManagerContract extends ManagerContract<EventManager>
             tasks.add(new Task(() -> ran.add(priority + " " + number), priority));
         }
         List<TaskKey> keys = manager.runAll(tasks);
-        tasks.clear(); // the list is the caller's again
+        tasks.clear(); // the caller may change the list again
 
         assertThat(keys).hasSize(300).doesNotHaveDuplicates();
         Await.until("all have run", () -> ran.size() == 300);
@@ -130,7 +131,7 @@ public abstract class EventManagerContract extends ManagerContract<EventManager>
         Gate gate = new Gate();
         AtomicInteger cancelled = new AtomicInteger();
         AtomicInteger others = new AtomicInteger();
-        // Behind the gate, in the same batch: the one place where every manager has a task wait.
+        // Behind the gate, in the same batch: the only place where a task waits in every manager.
         List<TaskKey> keys = manager.runAll(List.of(
                 new Task(gate),
                 new Task(cancelled::incrementAndGet),

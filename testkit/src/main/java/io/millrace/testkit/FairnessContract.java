@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** More is ready than the buffer holds, and everybody gets a turn. */
+/** If more is ready than the buffer holds, every source gets a turn. */
 @DisplayName("Fairness")
 public abstract class FairnessContract extends PollContract {
     private static final long CHANNEL = 1_000;
@@ -26,9 +26,9 @@ public abstract class FairnessContract extends PollContract {
     private static final long PIPE = 3_000;
 
     /**
-     * A suite over one backend.
+     * Creates a suite for one backend.
      *
-     * @param backend what to test
+     * @param backend the backend to test
      */
     protected FairnessContract(TestedBackend backend) {
         super(backend);
@@ -88,7 +88,7 @@ public abstract class FairnessContract extends PollContract {
 
         assertThat(seenIn(2, 4)).contains(PIPE);
         assertThat(seenIn(4, 1)).contains(PIPE);
-        // And of the software every single one had its turn.
+        // Every single software source had its turn, too.
         assertThat(seenIn(20, 1)).hasSize(9);
     }
 
@@ -237,7 +237,7 @@ public abstract class FairnessContract extends PollContract {
         poll.register(timer, token, Interest.READABLE, Trigger.LEVEL);
     }
 
-    /** The tokens that so many polls with so many places return. */
+    /** Returns the tokens that a number of polls with a given capacity return. */
     private Set<Long> seenIn(int polls, int capacity) {
         Events places = Events.withCapacity(capacity);
         Set<Long> seen = new HashSet<>();

@@ -15,17 +15,18 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /**
- * What is asked of a manager while it ends, by the callbacks that are told of the end: it is refused, or told exactly once. There is no third way, however late the call comes and on whatever thread.
+ * Requests to a manager that is ending, from callbacks that are told of the end: each is refused, or its callback is
+ * called exactly once. There is no third way, however late the call comes and on whatever thread.
  */
 @DisplayName("The last turn")
 public abstract class LastTurnContract extends ManagerContract<ReadinessEventManager> {
-    /** Which thread is how far differs from one to the next. */
+    /** Repeated, because the threads interleave differently each time. */
     private static final int TIMES = 30;
 
     /** For subclasses. */
     protected LastTurnContract() {}
 
-    /** How many calls were taken, and how many callbacks came. */
+    /** Counts how many calls were accepted, and how many callbacks came. */
     private static final class Ledger {
         final AtomicInteger taken = new AtomicInteger();
         final AtomicInteger told = new AtomicInteger();
@@ -88,7 +89,7 @@ public abstract class LastTurnContract extends ManagerContract<ReadinessEventMan
             Ledger ledger = new Ledger();
             for (ReadinessDescriptor descriptor : all) {
                 ledger.ask(() -> descriptor.notifyWhenReadableOrTimeout(
-                        outcome -> { // CLOSED; or it was forced by another one that is told
+                        outcome -> { // CLOSED; or it was forced by another callback
                             ledger.run();
                             all.forEach(other -> askAndForce(other, ledger));
                         },

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 /** The light loop over a poll: handler, tick, stop. */
 @DisplayName("run and runOnce")
 public abstract class LoopContract extends PollContract {
-    /** Writes down what it is called with. */
+    /** Records what it is called with. */
     private static final class Recorder implements PollHandler {
         final List<String> calls = new ArrayList<>();
 
@@ -38,9 +38,9 @@ public abstract class LoopContract extends PollContract {
     private final Recorder recorder = new Recorder();
 
     /**
-     * A suite over one backend.
+     * Creates a suite for one backend.
      *
-     * @param backend what to test
+     * @param backend the backend to test
      */
     protected LoopContract(TestedBackend backend) {
         super(backend);

@@ -28,17 +28,18 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 /**
- * What every suite for an {@link EventManager} has: an open manager, and what such tests are written with.
+ * What all suites for an {@link EventManager} have in common: an open manager, and helpers for the tests.
  *
- * <p>No test waits for time to pass. What must happen is awaited with {@link Await#DEADLINE}; what must not happen is looked for after the
- * manager has taken some turns, so a slow manager may pass wrongly and no correct one fails.
+ * <p>No test waits for time to pass. What must happen is awaited with {@link Await#DEADLINE}. What must not happen is
+ * checked after the manager has made some turns; so an incorrect manager that is slow may pass, but no correct one
+ * fails.
  *
- * @param <M> which face of the manager the suite needs
+ * @param <M> the interface of the manager that the suite needs
  */
 public abstract class ManagerContract<M extends EventManager> {
-    /** A timer wheel's step: an alarm may be late by this on a clock that the test moves. */
+    /** The tick of a timer wheel: an alarm may be late by this much on a clock that the test moves. */
     static final Duration TICK = Duration.ofMillis(1);
-    /** The time of day at which a test's wall clock begins. */
+    /** The time of day at which a test's wall clock starts. */
     static final Instant NOON = Instant.parse("2030-06-01T12:00:00Z");
 
     static final List<Priority> CLASSES = List.of(Priority.values());
@@ -57,15 +58,15 @@ public abstract class ManagerContract<M extends EventManager> {
     /**
      * Opens a manager on the system's clock.
      *
-     * @return a manager of its own for each call
+     * @return a new manager for each call
      */
     protected abstract M open();
 
     /**
-     * Opens a manager on clocks that the test moves. Without it the tests that need one are aborted.
+     * Opens a manager on clocks that the test moves. Without it, the tests that need one are aborted.
      *
-     * @param clock what its {@link EventManager#clock} must answer
-     * @param wallClock what its {@link EventManager#wallClock} must answer
+     * @param clock what its {@link EventManager#clock} must return
+     * @param wallClock what its {@link EventManager#wallClock} must return
      * @return a manager, or empty if this one cannot be given clocks
      */
     protected Optional<M> open(Clock clock, InstantSource wallClock) {
@@ -73,8 +74,8 @@ public abstract class ManagerContract<M extends EventManager> {
     }
 
     /**
-     * Whether work runs one at a time, in turns, and in a turn strictly by priority, as in one reactor. Without it the tests of that order are
-     * aborted.
+     * Returns whether work runs one item at a time, in turns, and within a turn strictly by priority, as in one
+     * reactor. Without it, the tests of that order are aborted.
      *
      * @return true for a manager with one thread that keeps the order that {@link Priority} describes
      */
@@ -83,7 +84,7 @@ public abstract class ManagerContract<M extends EventManager> {
     }
 
     /**
-     * Sockets and pipes of the family that the manager can watch.
+     * Returns the factory for sockets and pipes of the family that the manager can watch.
      *
      * @return the factory
      */
@@ -98,7 +99,7 @@ public abstract class ManagerContract<M extends EventManager> {
     }
 
     /**
-     * Closes everything. A manager that cannot be closed fails the test, it does not hang it.
+     * Closes everything. If a manager cannot be closed, the test fails instead of hanging.
      *
      * @throws Exception if something cannot be closed
      */
@@ -111,11 +112,11 @@ public abstract class ManagerContract<M extends EventManager> {
     }
 
     /**
-     * Closes something after the test, the last first.
+     * Closes a resource after the test; the last one is closed first.
      *
-     * @param resource to be closed
+     * @param resource what to close
      * @param <T> its type
-     * @return the same
+     * @return the resource
      */
     protected final <T extends AutoCloseable> T closing(T resource) {
         open.push(resource);
@@ -148,9 +149,9 @@ public abstract class ManagerContract<M extends EventManager> {
         }
     }
 
-    // ---- What the tests are written with ----
+    // ---- Helpers for the tests ----
 
-    /** Returns when the manager has taken some turns: what was due before has run, if one thread serves all. */
+    /** Returns when the manager has made some turns: if one thread serves everything, what was due before has run. */
     static void turns(EventManager manager) {
         for (int i = 0; i < 3; i++) {
             CountDownLatch ran = new CountDownLatch(1);
@@ -170,7 +171,7 @@ public abstract class ManagerContract<M extends EventManager> {
         }
     }
 
-    /** Calls something that hands a callback over; {@link #isOutside} tells that callback whether it runs inside. */
+    /** Makes a call that submits a callback; {@link #isOutside} tells that callback whether it runs inside the call. */
     static void handOver(Runnable call) {
         boolean before = HANDING_OVER.get();
         HANDING_OVER.set(true);
@@ -181,7 +182,7 @@ public abstract class ManagerContract<M extends EventManager> {
         }
     }
 
-    /** Whether the caller does not run inside {@link #handOver} of its own thread. */
+    /** Returns whether the caller does not run inside {@link #handOver} on its own thread. */
     static boolean isOutside() {
         return !HANDING_OVER.get();
     }
@@ -190,14 +191,14 @@ public abstract class ManagerContract<M extends EventManager> {
         return StackWalker.getInstance().walk(frames -> (int) frames.count());
     }
 
-    /** Of this JVM's heap, after a collection. */
+    /** Returns the used heap of this JVM, after a garbage collection. */
     static long usedBytes() {
         System.gc();
         Runtime runtime = Runtime.getRuntime();
         return runtime.totalMemory() - runtime.freeMemory();
     }
 
-    /** A callback that stands still until the test lets it go on. */
+    /** A callback that blocks until the test lets it continue. */
     static final class Gate implements Runnable, AlarmCallback {
         private final CountDownLatch entered = new CountDownLatch(1);
         private final CountDownLatch opened = new CountDownLatch(1);
@@ -209,7 +210,7 @@ public abstract class ManagerContract<M extends EventManager> {
         }
 
         @Override
-        public void alarm(boolean fired) {
+        public void onAlarm(boolean fired) {
             run();
         }
 
@@ -222,7 +223,7 @@ public abstract class ManagerContract<M extends EventManager> {
         }
     }
 
-    /** An alarm's callback that writes down how it was called. */
+    /** An alarm callback that records how it was called. */
     static final class Bell implements AlarmCallback {
         final AtomicInteger fired = new AtomicInteger();
         final AtomicInteger stopped = new AtomicInteger();
@@ -235,7 +236,7 @@ public abstract class ManagerContract<M extends EventManager> {
         }
 
         @Override
-        public void alarm(boolean hasFired) {
+        public void onAlarm(boolean hasFired) {
             thread.set(Thread.currentThread());
             if (hasFired && !on.inManager()) {
                 wrong.add("fired outside the manager, on " + Thread.currentThread());

@@ -49,10 +49,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** The notifier of TIP 458: one per thread, with a queue of events that others may add to. */
+/** The notifier of TIP 458: one per thread, with a queue to which other threads may add events. */
 @DisplayName("The notifier")
 public abstract class NotifierContract extends PollContract {
-    /** Opened by each test, because it belongs to the thread that the test runs on. */
+    /** Opened by each test, because it belongs to the test's thread. */
     @SuppressWarnings("NullAway.Init")
     private Notifier notifier;
 
@@ -61,15 +61,15 @@ public abstract class NotifierContract extends PollContract {
     private final List<String> ran = new ArrayList<>();
 
     /**
-     * A suite over one backend.
+     * Creates a suite for one backend.
      *
-     * @param backend what to test
+     * @param backend the backend to test
      */
     protected NotifierContract(TestedBackend backend) {
         super(backend);
     }
 
-    /** Called by the test itself, which runs on a thread of its own. */
+    /** Called by the test itself, which runs on a separate thread. */
     private void open() {
         Notifier.current().close();
         notifier = closing(Notifier.open(builder()));
@@ -661,7 +661,7 @@ public abstract class NotifierContract extends PollContract {
                     .isInstanceOf(IllegalStateException.class)
                     .satisfies(e -> assertThat(e.getSuppressed()).hasSize(1));
             while (notifier.doOneEvent(Duration.ZERO)) {
-                // Until there is nothing more.
+                // Until there is nothing left.
             }
             assertThat(ran).hasSize(6);
         } finally {
@@ -673,7 +673,7 @@ public abstract class NotifierContract extends PollContract {
     @DisplayName("tip-7: a descriptor has a handler on a native backend; NIO refuses it and says what to do")
     void aDescriptor() throws IOException {
         open();
-        // A fifo that nobody has open but this test: neither a file nor a channel of NIO's.
+        // A fifo that only this test has open: neither a file nor a NIO channel.
         Path fifo = fifo();
         try (RandomAccessFile both = new RandomAccessFile(fifo.toFile(), "rw");
                 FdSource source = FdSource.adopt(numberOf(fifo))) {
@@ -728,7 +728,7 @@ public abstract class NotifierContract extends PollContract {
         throw new AssertionError(file + " is not open");
     }
 
-    /** By another process. */
+    /** Runs a command in another process. */
     private static void shell(String command) throws IOException {
         try {
             assertThat(new ProcessBuilder("sh", "-c", command)
@@ -851,13 +851,13 @@ public abstract class NotifierContract extends PollContract {
 
         Await.until("it is collected", () -> {
             System.gc();
-            notifier.doOneEvent(Duration.ZERO); // whoever polls sweeps
+            notifier.doOneEvent(Duration.ZERO); // polling sweeps for leaks
             return OpenFiles.count().equals(before);
         });
         assertThat(ran).isEmpty();
     }
 
-    /** In a method of its own, so that nothing on the stack keeps the pipe alive. */
+    /** A separate method, so that nothing on the stack keeps the pipe alive. */
     private void setAndDelete() throws IOException {
         Pipe pipe = net().pipe();
         notifier.setHandler(pipe.source(), Interest.READABLE, kind -> {});
@@ -935,7 +935,9 @@ public abstract class NotifierContract extends PollContract {
                     Background.call(() -> Notifier.waitFor(pipe.reader(), Interest.READABLE, timeout));
             Await.until("it waits", () -> isWaiting(waiter.thread()));
 
-            pipe.reader().close(); // its other end stays open: that would be a hang-up, which ends a wait by itself
+            pipe.reader()
+                    .close(); // its other end stays open, because closing it would be a hang-up, which ends a wait by
+            // itself
 
             assertThat(waiter.failure(UncheckedIOException.class)).hasCauseInstanceOf(ClosedChannelException.class);
             pipe.close();
@@ -1022,7 +1024,7 @@ public abstract class NotifierContract extends PollContract {
         });
     }
 
-    /** In a method of its own, so that nothing on the stack keeps the handler alive. */
+    /** A separate method, so that nothing on the stack keeps the handler alive. */
     private WeakReference<Object> setAndClose(int round) throws IOException {
         Notifier.SourceHandler handler = kind -> ran.add("handler " + round);
         if (round % 2 == 0) {
@@ -1069,7 +1071,7 @@ public abstract class NotifierContract extends PollContract {
         }
     }
 
-    /** A spin takes as much time of the processor as it is given; a wait takes none. */
+    /** A spin takes all the processor time that it gets; a wait takes none. */
     private static long cpuMillisOfAWait(Source source, Interest interest) {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         long start = System.nanoTime();
@@ -1079,7 +1081,7 @@ public abstract class NotifierContract extends PollContract {
         return (threads.getCurrentThreadCpuTime() - before) / 1_000_000;
     }
 
-    /** A pipe of the family that the backend takes. */
+    /** A pipe of the family that the backend accepts. */
     private static final class OpenPipe implements AutoCloseable {
         private final Pipe pipe;
 

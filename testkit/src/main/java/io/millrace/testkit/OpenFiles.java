@@ -12,8 +12,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * This process's descriptors of the kinds that an event engine opens: sockets, pipes, epoll instances and eventfds, counted by kind.
- * Files and jars, which the JVM opens and closes as it likes, are left out.
+ * Counts this process's descriptors of the kinds that an event engine opens: sockets, pipes, epoll instances and
+ * eventfds. Files and jars, which the JVM opens and closes at will, are left out.
  */
 public final class OpenFiles {
     private static final Path TABLE = Path.of("/proc/self/fd");
@@ -21,7 +21,7 @@ public final class OpenFiles {
     private OpenFiles() {}
 
     /**
-     * Whether this system can tell; Linux can.
+     * Returns whether this system supports it; Linux does.
      *
      * @return true if {@link #count} works
      */
@@ -30,7 +30,7 @@ public final class OpenFiles {
     }
 
     /**
-     * What is open now.
+     * Counts what is open now.
      *
      * @return how many there are of each kind: {@code socket}, {@code pipe}, {@code [eventpoll]}, {@code [eventfd]}, …
      */
@@ -49,7 +49,7 @@ public final class OpenFiles {
         return counts;
     }
 
-    /** The numbers of this process's pipes. */
+    /** Returns the numbers of this process's pipes. */
     static Set<Integer> pipes() {
         Set<Integer> numbers = new TreeSet<>();
         try (DirectoryStream<Path> links = Files.newDirectoryStream(TABLE)) {
@@ -64,7 +64,7 @@ public final class OpenFiles {
         return numbers;
     }
 
-    /** Which of the two ends of a pipe is for reading: the kernel tells the flags of an open file. */
+    /** Returns which of the two ends of a pipe is for reading, by the flags of the open file. */
     static int readingEnd(Set<Integer> ends) {
         for (int end : ends) {
             try {
@@ -82,13 +82,13 @@ public final class OpenFiles {
         throw new AssertionError("none of " + ends + " can be read");
     }
 
-    /** {@code socket:[4026]} is a socket, {@code anon_inode:[eventpoll]} an [eventpoll]. */
+    /** Returns {@code socket} for {@code socket:[4026]}, and {@code [eventpoll]} for {@code anon_inode:[eventpoll]}. */
     private static String kind(Path link) throws IOException {
         String target;
         try {
             target = Files.readSymbolicLink(link).toString();
         } catch (NoSuchFileException e) {
-            return ""; // closed since the directory was read, e.g. the directory's own descriptor
+            return ""; // closed since the directory was read; for example, the directory's own descriptor
         }
         if (target.startsWith("socket:")) {
             return "socket";

@@ -21,17 +21,18 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 /**
- * What every suite has: an open {@link Poll} on the backend under test, and ways to ask it.
+ * What all suites for a {@link Poll} have in common: an open poll on the backend under test, and helpers.
  *
- * <p>No test waits for time to pass. What must happen is awaited with {@link Await#DEADLINE}; what must not happen is looked for by a
- * poll that does not wait; bounds on time are lower bounds, or are measured on a clock that the test moves.
+ * <p>No test waits for time to pass. What must happen is awaited with {@link Await#DEADLINE}; what must not happen is
+ * checked by a poll that does not wait; bounds on time are lower bounds, or are measured on a clock that the test
+ * moves.
  */
 public abstract class PollContract {
-    /** For {@code poll}: look, do not wait. */
+    /** A timeout for {@code poll}: do not wait. */
     protected static final Duration NOW = Duration.ZERO;
     /**
-     * For {@code poll}: an event must come. Longer than {@link Await#DEADLINE}, because a poll whose wake-up was lost finds its event
-     * when its time is over, and that must not pass for success.
+     * A timeout for {@code poll}: an event must come. Longer than {@link Await#DEADLINE}, because a poll whose wake-up
+     * was lost finds its event when its time is over, and that must not count as success.
      */
     protected static final Duration SOON = Await.DEADLINE.multipliedBy(3);
 
@@ -45,7 +46,7 @@ public abstract class PollContract {
     protected final Events events = Events.withCapacity(64);
 
     /**
-     * A suite over one backend.
+     * Creates a suite for one backend.
      *
      * @param backend what to open, and what to expect of it
      */
@@ -54,7 +55,7 @@ public abstract class PollContract {
     }
 
     /**
-     * The backend under test.
+     * Returns the backend under test.
      *
      * @return as given
      */
@@ -63,7 +64,7 @@ public abstract class PollContract {
     }
 
     /**
-     * For a poll with another clock or tick.
+     * Returns a builder for a poll with another clock or tick.
      *
      * @return a builder that asks for the backend under test
      */
@@ -78,7 +79,8 @@ public abstract class PollContract {
     }
 
     /**
-     * Opens one more poll, which is closed after the test. The one place that looks whether a test runs on what it claims to.
+     * Opens another poll, which is closed after the test. The only place that checks whether a test runs on the backend
+     * that it claims to.
      *
      * @param settings from {@link #builder}
      * @return an open poll
@@ -90,11 +92,11 @@ public abstract class PollContract {
     }
 
     /**
-     * Closes something after the test, the last first.
+     * Closes a resource after the test; the last one is closed first.
      *
-     * @param resource to be closed
+     * @param resource what to close
      * @param <T> its type
-     * @return the same
+     * @return the resource
      */
     protected final <T extends AutoCloseable> T closing(T resource) {
         open.push(resource);
@@ -114,7 +116,7 @@ public abstract class PollContract {
     }
 
     /**
-     * Sockets and pipes that {@link #poll} can watch.
+     * Returns the factory for sockets and pipes that {@link #poll} can watch.
      *
      * @return the factory
      */
@@ -123,7 +125,7 @@ public abstract class PollContract {
     }
 
     /**
-     * Two ends of a TCP connection over loopback, closed after the test.
+     * Returns the two ends of a TCP connection over loopback, closed after the test.
      *
      * @return a connected pair
      */
@@ -132,7 +134,7 @@ public abstract class PollContract {
     }
 
     /**
-     * A pipe, closed after the test.
+     * Returns a pipe, closed after the test.
      *
      * @return an empty pipe
      */
@@ -145,7 +147,7 @@ public abstract class PollContract {
     }
 
     /**
-     * One poll that does not wait.
+     * Polls once, without waiting.
      *
      * @return its events
      */
@@ -154,7 +156,7 @@ public abstract class PollContract {
     }
 
     /**
-     * One poll that waits for what must come.
+     * Polls once, waiting for an event that must come.
      *
      * @return its events, at least one
      */
@@ -164,7 +166,7 @@ public abstract class PollContract {
     }
 
     /**
-     * One poll that waits for what must come.
+     * Polls once, waiting for an event that must come.
      *
      * @param into the buffer to use
      * @return how many events it found, at least one
@@ -179,9 +181,9 @@ public abstract class PollContract {
     }
 
     /**
-     * One poll.
+     * Polls once.
      *
-     * @param timeout how long it waits at most, null for ever
+     * @param timeout the longest time to wait; null waits for ever
      * @return its events
      */
     protected final List<Event> poll(@Nullable Duration timeout) {
@@ -190,7 +192,7 @@ public abstract class PollContract {
     }
 
     /**
-     * What is in a buffer, read in both ways, by the loop and by the cursor.
+     * Returns the contents of a buffer, read in both ways, by the loop and by the cursor.
      *
      * @param from filled by a poll; its cursor is at the beginning afterwards
      * @return a copy
@@ -211,21 +213,22 @@ public abstract class PollContract {
     }
 
     /**
-     * The tokens of some events.
+     * Returns the tokens of some events.
      *
      * @param of the events
-     * @return in the same order
+     * @return their tokens, in the same order
      */
     protected static List<Long> tokens(Collection<Event> of) {
         return of.stream().map(Event::token).toList();
     }
 
     /**
-     * Polls until a token has been seen with all of a readiness, maybe bit by bit, and passes over the events of others.
+     * Polls until a token has been reported with all of a readiness, perhaps bit by bit, and skips the events of
+     * others.
      *
-     * @param token whose
-     * @param wanted the bits to see
-     * @return every bit that was seen
+     * @param token the token
+     * @param wanted the bits to wait for
+     * @return every bit that was reported
      */
     protected final Readiness awaitReadiness(long token, Readiness wanted) {
         long start = System.nanoTime();
@@ -245,7 +248,8 @@ public abstract class PollContract {
     }
 
     /**
-     * Polls without waiting until the kernel has nothing more to say; for edges that were under way when the test began.
+     * Polls without waiting until the kernel has nothing more to report; for edges that were under way when the test
+     * began.
      */
     protected final void settle() {
         while (!pollNow().isEmpty()) {

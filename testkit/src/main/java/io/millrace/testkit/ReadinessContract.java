@@ -24,9 +24,9 @@ public abstract class ReadinessContract extends PollContract {
     private final Registration source = new Registration();
 
     /**
-     * A suite over one backend.
+     * Creates a suite for one backend.
      *
-     * @param backend what to test
+     * @param backend the backend to test
      */
     protected ReadinessContract(TestedBackend backend) {
         super(backend);
@@ -198,7 +198,7 @@ public abstract class ReadinessContract extends PollContract {
                     between.await();
                     flip(own, new Random(seed * 1_000L + round));
                     between.await();
-                    between.await(); // the main thread looks
+                    between.await(); // the main thread polls
                 }
             }));
         }

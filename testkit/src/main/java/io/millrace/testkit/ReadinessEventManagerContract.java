@@ -31,20 +31,21 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every {@link ReadinessEventManager} owes with its descriptors: one callback for each question, on the descriptor's thread. It must pass
- * {@link EventManagerContract}, {@link AlarmContract} and {@link EndingContract} as well.
+ * What every {@link ReadinessEventManager} guarantees for its descriptors: one callback for each notify call, on the
+ * descriptor's thread. It must pass {@link EventManagerContract}, {@link AlarmContract} and {@link EndingContract} as
+ * well.
  */
 @DisplayName("Readiness descriptors")
 public abstract class ReadinessEventManagerContract extends ManagerContract<ReadinessEventManager> {
     private static final int REARMS = Boolean.getBoolean("millrace.soak") ? 1_000_000 : 100_000;
 
     /**
-     * Ends of pipes that a descriptor has closed by their number. Their objects must not close that number again, which may be somebody
-     * else's by then, and so must not be collected either.
+     * Ends of pipes whose numbers a descriptor has closed. Their objects must not close these numbers again, which may
+     * have been reused by then, so they must not be garbage-collected either.
      */
     private static final List<Object> CLOSED_BY_NUMBER = new ArrayList<>();
 
-    /** One of the three things that a descriptor can be asked about. */
+    /** One of the three things that a descriptor can report. */
     private enum Direction {
         READ,
         WRITE,
@@ -115,7 +116,8 @@ public abstract class ReadinessEventManagerContract extends ManagerContract<Read
     protected ReadinessEventManagerContract() {}
 
     /**
-     * Whether {@link ReadinessEventManager#register(int)} works here, on this system and with this family of sockets.
+     * Returns whether {@link ReadinessEventManager#register(int)} works here, on this system and with this family of
+     * sockets.
      *
      * @return false if it throws {@link UnsupportedOperationException}
      */
@@ -124,9 +126,9 @@ public abstract class ReadinessEventManagerContract extends ManagerContract<Read
     }
 
     /**
-     * Whether a reset connection is told of as an error, and not only as readable and writable.
+     * Returns whether a reset connection is reported as an error, and not only as readable and writable.
      *
-     * @return true if the system and the manager tell
+     * @return true if the system and the manager report it
      */
     protected boolean tellsErrors() {
         return true;
@@ -217,7 +219,7 @@ public abstract class ReadinessEventManagerContract extends ManagerContract<Read
         ask(descriptor, Direction.WRITE, told);
         told.await(1);
 
-        // Before the would-block, not after it: room that comes after it is the news that is asked for.
+        // Before the would-block, not after it: room that becomes available after it is what the notification is about.
         descriptor.clearWritable();
         Await.until("it stays full", () -> Bytes.fill(pair.left()) == 0);
         ask(descriptor, Direction.WRITE, told);
@@ -378,7 +380,7 @@ public abstract class ReadinessEventManagerContract extends ManagerContract<Read
         assertThat(told.wrong).hasValue(0);
     }
 
-    // ---- Or a timeout ----
+    // ---- With a timeout ----
 
     @Test
     @DisplayName("grpc-10: what is ready in time BECAME_READY, and its timeout is void")
@@ -503,7 +505,7 @@ public abstract class ReadinessEventManagerContract extends ManagerContract<Read
         try {
             Bytes.write(pipe.sink(), 1);
         } catch (UncheckedIOException closed) {
-            // Nobody can read it any more.
+            // It can no longer be read.
         }
     }
 
@@ -633,7 +635,7 @@ public abstract class ReadinessEventManagerContract extends ManagerContract<Read
         assertThat(descriptor.release()).isEqualTo(-1);
         told.await(2);
         assertThat(told.wrong).hasValue(0);
-        descriptor.close(); // no longer its own
+        descriptor.close(); // the number no longer belongs to it
         turns(manager);
         assertThat(pair.left().isConnected()).isTrue();
 
@@ -811,7 +813,7 @@ public abstract class ReadinessEventManagerContract extends ManagerContract<Read
         assertThat(lone.calls() + exact.calls()).isEqualTo(2);
     }
 
-    // ---- Nothing in the way ----
+    // ---- No interference ----
 
     @Test
     @DisplayName("grpc-9: a callback that throws harms nobody, not its own descriptor either")

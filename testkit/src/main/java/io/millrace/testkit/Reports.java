@@ -9,8 +9,8 @@ import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
 
 /**
- * What is logged to {@code io.millrace} while it is open. As with the handlers of the JDK, a record that cannot be printed is lost; so what is here was really reported. Nothing of it
- * appears on standard error.
+ * Collects what is logged to {@code io.millrace} while it is open. As with the handlers of the JDK, a record that
+ * cannot be printed is lost; so what is here was really reported. Nothing of it appears on standard error.
  */
 public final class Reports extends Handler implements AutoCloseable {
     private static final Logger LOGGER = Logger.getLogger("io.millrace");
@@ -19,7 +19,7 @@ public final class Reports extends Handler implements AutoCloseable {
     private final SimpleFormatter formatter = new SimpleFormatter();
     private final boolean usedParents = LOGGER.getUseParentHandlers();
 
-    /** Begins to listen. */
+    /** Starts to listen. */
     public Reports() {
         setLevel(Level.INFO);
         LOGGER.addHandler(this);
@@ -34,12 +34,12 @@ public final class Reports extends Handler implements AutoCloseable {
         try {
             lines.add(formatter.format(line));
         } catch (RuntimeException e) {
-            // Lost, as StreamHandler loses it.
+            // Lost, as in StreamHandler.
         }
     }
 
     /**
-     * How many there were.
+     * Returns how many records there were.
      *
      * @return a count
      */
@@ -47,15 +47,15 @@ public final class Reports extends Handler implements AutoCloseable {
         return lines.size();
     }
 
-    /** Waits for one more than there were. */
+    /** Waits until there are more records than before. */
     void awaitMoreThan(int before, String what) {
         Await.until("a report of " + what, () -> count() > before);
     }
 
     /**
-     * What was reported.
+     * Returns what was reported.
      *
-     * @return lines for people
+     * @return human-readable lines
      */
     public List<String> lines() {
         return lines;

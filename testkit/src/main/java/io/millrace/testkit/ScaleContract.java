@@ -28,7 +28,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** Idle registrations cost nothing. Work is counted: system calls, looks at the clock, CPU time of this one thread. */
+/**
+ * Idle registrations cost nothing. The tests count work: system calls, reads of the clock, CPU time of this one thread.
+ */
 @DisplayName("Scale")
 public abstract class ScaleContract extends PollContract {
     private static final int VIRTUAL_THREADS = 2_000;
@@ -39,18 +41,18 @@ public abstract class ScaleContract extends PollContract {
 
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
 
-    /** Calls of {@link Source#handle}: the one way by which a poll could come to a source. */
+    /** How often {@link Source#handle} was called: the only way in which a poll could reach a source. */
     private final AtomicLong looks = new AtomicLong();
 
     private final AtomicLong clockReads = new AtomicLong();
 
-    /** What so many polls cost. */
+    /** What a number of polls cost. */
     private record Cost(long waits, long looks, long clockReads) {}
 
     /**
-     * A suite over one backend.
+     * Creates a suite for one backend.
      *
-     * @param backend what to test
+     * @param backend the backend to test
      */
     protected ScaleContract(TestedBackend backend) {
         super(backend);
@@ -74,7 +76,7 @@ public abstract class ScaleContract extends PollContract {
 
         assertThat(many).isEqualTo(few);
         assertThat(many.looks()).isZero();
-        // One look at each idle source would multiply it by ten thousand; this is far from what noise does.
+        // One look at each idle source would multiply it by ten thousand, which is far beyond noise.
         assertThat(manyNanos).as("CPU for " + POLLS + " polls").isLessThan(20 * fewNanos + 20_000_000);
     }
 
@@ -179,7 +181,7 @@ public abstract class ScaleContract extends PollContract {
                     done.countDown();
                 }
             }));
-            // One after the other: they share the buffers.
+            // One after the other, so that they share the buffers.
             assertThat(done.await(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS)).isTrue();
         }
         System.gc();
@@ -190,7 +192,7 @@ public abstract class ScaleContract extends PollContract {
         }
 
         assertThat(failure.get()).isNull();
-        // A thread's own memory for copies alone would be ten times as much.
+        // Memory for copies per thread would alone be ten times as much.
         assertThat(held / VIRTUAL_THREADS)
                 .as("bytes of native memory for each of %d living threads", VIRTUAL_THREADS)
                 .isLessThan(7 << 10);

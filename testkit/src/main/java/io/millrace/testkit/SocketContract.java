@@ -26,9 +26,9 @@ public abstract class SocketContract extends PollContract {
     private static final long TOKEN = 3;
 
     /**
-     * A suite over one backend.
+     * Creates a suite for one backend.
      *
-     * @param backend what to test
+     * @param backend the backend to test
      */
     protected SocketContract(TestedBackend backend) {
         super(backend);
@@ -69,7 +69,7 @@ public abstract class SocketContract extends PollContract {
         drainUntilWritable(pair);
     }
 
-    /** The kernel tells of room only when a good part of the buffer is free again. */
+    /** Drains until it is writable: the kernel reports room only when a good part of the buffer is free again. */
     private void drainUntilWritable(SocketPair pair) {
         Await.until("room in the full socket is an edge", () -> {
             Bytes.drain(pair.right());
@@ -214,7 +214,7 @@ public abstract class SocketContract extends PollContract {
     void aResetReachesEveryDirection() {
         for (Trigger trigger : Trigger.values()) {
             SocketPair pair = socketPair();
-            Bytes.fill(pair.left()); // not writable but for the error
+            Bytes.fill(pair.left()); // not writable except for the error
             poll.register(pair.left(), TOKEN, Interest.READ_WRITE, trigger);
             assertThat(pollNow()).isEmpty();
 

@@ -21,7 +21,7 @@ public record SocketPair(TcpStream left, TcpStream right) implements AutoCloseab
     /**
      * Connects two sockets.
      *
-     * @param net of the family that they will be registered with
+     * @param net the family of the poll with which they will be registered
      * @return a pair that can be read and written
      */
     public static SocketPair connect(Net net) {
@@ -65,8 +65,8 @@ public record SocketPair(TcpStream left, TcpStream right) implements AutoCloseab
     }
 
     /**
-     * Resets the connection: the right end is closed while it holds a byte that nobody has read, and then a kernel sends RST instead
-     * of FIN.
+     * Resets the connection: the right end is closed while it holds an unread byte, which makes the kernel send RST
+     * instead of FIN.
      */
     public void resetRight() {
         Bytes.write(left, 2);

@@ -1,17 +1,18 @@
 package io.millrace.testkit;
 
 /**
- * A backend as a suite needs to know it.
+ * A backend, and what a suite may expect of it.
  *
- * @param name what {@code Poll.builder().backend(…)} is given, and what {@code poll.backend()} must answer
- * @param hints whether it reports READ_CLOSED, WRITE_CLOSED and ERROR; only READABLE and WRITABLE are owed by all
- * @param hostile whether it disturbs on purpose: it returns fewer events than it could, and wakes up for nothing
+ * @param name what is passed to {@code Poll.builder().backend(…)}, and what {@code poll.backend()} must return
+ * @param hints whether it reports READ_CLOSED, WRITE_CLOSED and ERROR; only READABLE and WRITABLE are required of all
+ * @param hostile whether it causes trouble on purpose: it returns fewer events than it could, and wakes up for no
+ *     reason
  */
 public record TestedBackend(String name, boolean hints, boolean hostile) {
     private static final int PATIENCE = 50;
 
     /**
-     * A backend that reports the hints and does not disturb.
+     * Returns a backend that reports the hints and is not hostile.
      *
      * @param name its name
      * @return what the suites expect of it
@@ -21,7 +22,7 @@ public record TestedBackend(String name, boolean hints, boolean hostile) {
     }
 
     /**
-     * The same, but hints are not expected.
+     * Returns a copy of which hints are not expected.
      *
      * @return a copy
      */
@@ -30,7 +31,7 @@ public record TestedBackend(String name, boolean hints, boolean hostile) {
     }
 
     /**
-     * The same, but it may need more polls and more waits than a plain one.
+     * Returns a copy that may need more polls and more waits than usual.
      *
      * @return a copy
      */
@@ -39,10 +40,10 @@ public record TestedBackend(String name, boolean hints, boolean hostile) {
     }
 
     /**
-     * How many polls or waits may pass where a backend that does not disturb needs so many.
+     * Returns how many polls or waits may pass if a backend that is not hostile needs {@code count}.
      *
      * @param count what a plain backend needs
-     * @return the bound for this one
+     * @return the limit for this one
      */
     public int patience(int count) {
         return hostile ? count * PATIENCE : count;

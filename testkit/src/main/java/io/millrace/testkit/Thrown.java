@@ -2,14 +2,14 @@ package io.millrace.testkit;
 
 /** The kinds of things that user code throws at a boundary (end-1). */
 public enum Thrown {
-    /** A checked exception that no signature allows, as code in Kotlin or with Lombok throws it. */
+    /** A checked exception that no signature allows, as thrown by Kotlin or with Lombok. */
     CHECKED {
         @Override
         Throwable make() {
             return new Exception("thrown by a test: checked");
         }
     },
-    /** The usual one. */
+    /** An unchecked exception, the usual case. */
     RUNTIME {
         @Override
         Throwable make() {
@@ -30,7 +30,7 @@ public enum Thrown {
             return new Throwable("thrown by a test: a bare throwable");
         }
     },
-    /** A stack that is really full. */
+    /** A real stack overflow. */
     STACK_OVERFLOW {
         @Override
         Throwable make() {
@@ -62,14 +62,14 @@ public enum Thrown {
             return outer;
         }
     },
-    /** As if there were no memory. */
+    /** An OutOfMemoryError. */
     OUT_OF_MEMORY {
         @Override
         Throwable make() {
             return new OutOfMemoryError("thrown by a test: no memory");
         }
     },
-    /** An interrupt that came as an exception which was not caught. */
+    /** An InterruptedException that was not caught. */
     INTERRUPTED {
         @Override
         Throwable make() {
@@ -93,13 +93,13 @@ public enum Thrown {
 
     abstract Throwable make();
 
-    /** Throws one. Declares nothing: that is the point. */
+    /** Throws one, without declaring it. */
     public void raise() {
         Thrown.<RuntimeException>sneak(make());
     }
 
     /**
-     * One of its kind.
+     * Creates one.
      *
      * @return a new one
      */
@@ -110,9 +110,9 @@ public enum Thrown {
     /**
      * Throws anything without declaring it.
      *
-     * @param what to be thrown
-     * @param <E> what the compiler is told
-     * @throws E never as far as the compiler knows
+     * @param what what to throw
+     * @param <E> the type that the compiler infers
+     * @throws E never, as far as the compiler knows
      */
     @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals", "DoNotCallSuggester"
     }) // the cast does nothing, which is the trick

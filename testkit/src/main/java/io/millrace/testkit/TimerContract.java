@@ -29,9 +29,9 @@ public abstract class TimerContract extends PollContract {
     private Timer<String> timer;
 
     /**
-     * A suite over one backend.
+     * Creates a suite for one backend.
      *
-     * @param backend what to test
+     * @param backend the backend to test
      */
     protected TimerContract(TestedBackend backend) {
         super(backend);

@@ -5,12 +5,15 @@ import io.millrace.poll.Registration;
 import io.millrace.poll.Source;
 import io.millrace.poll.SourceHandle;
 
-/** A source as a user would write one: a mailbox with room for one letter, readable while there is one and writable while not. */
+/**
+ * A source as a user would write one: a mailbox with room for one letter, readable while there is one and writable
+ * while there is none.
+ */
 public final class UserSource implements Source, AutoCloseable {
     private final Registration registration = new Registration();
     private String letter = "";
 
-    /** An empty mailbox. */
+    /** Creates an empty mailbox. */
     public UserSource() {
         registration.setReadiness(Readiness.WRITABLE);
     }
@@ -21,7 +24,7 @@ public final class UserSource implements Source, AutoCloseable {
     }
 
     /**
-     * Puts a letter in, in the place of one that may be there.
+     * Puts a letter in, replacing one that may be there.
      *
      * @param text not empty
      */

@@ -25,9 +25,9 @@ public abstract class WaitingContract extends PollContract {
     private static final long TOKEN = 5;
 
     /**
-     * A suite over one backend.
+     * Creates a suite for one backend.
      *
-     * @param backend what to test
+     * @param backend the backend to test
      */
     protected WaitingContract(TestedBackend backend) {
         super(backend);
@@ -183,7 +183,7 @@ public abstract class WaitingContract extends PollContract {
     void aMaskedHangUpDoesNotSpin() {
         for (Trigger trigger : Trigger.values()) {
             SocketPair pair = socketPair();
-            // Both directions are shut: a hang-up, of which somebody who waits for urgent data wants to hear nothing.
+            // Both directions are shut down: a hang-up, which an interest in urgent data does not include.
             pair.shutDownRight();
             shutDown(pair.left());
             poll.register(pair.left(), TOKEN, Interest.PRIORITY, trigger);
@@ -195,7 +195,7 @@ public abstract class WaitingContract extends PollContract {
                         .as(trigger + ": waits, round " + i)
                         .isLessThanOrEqualTo(backend().patience(3));
                 if (i == 1) {
-                    // Asked for anew, the kernel tells of it anew.
+                    // Registered again, the kernel reports it again.
                     poll.reregister(pair.left(), TOKEN, Interest.PRIORITY, trigger);
                 }
             }
@@ -392,7 +392,7 @@ public abstract class WaitingContract extends PollContract {
                 source.setReadiness(Readiness.READABLE);
                 int round = i;
                 Await.spinUntil("the poll has seen it", () -> seen.get() > round);
-                // At any moment of the next poll: before it looks, between its look and its sleep, while it sleeps.
+                // At any moment of the next poll: before it checks, between its check and its sleep, while it sleeps.
                 Await.spin(random.nextInt(i % 4 == 0 ? 200 : 10));
             }
         });

@@ -1,9 +1,9 @@
 package io.millrace.bench.runner;
 
 /**
- * Somebody who would take part, but cannot.
+ * A candidate that cannot take part.
  *
- * @param name the contestant
+ * @param name its name
  * @param reason why not
  */
 record Absent(String name, String reason) {

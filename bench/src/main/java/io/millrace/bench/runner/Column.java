@@ -3,7 +3,7 @@ package io.millrace.bench.runner;
 /**
  * A figure that the table shows.
  *
- * @param key its name among a contestant's figures
+ * @param key its name among a candidate's figures
  * @param header what the table says above it
  * @param decimals of its absolute value
  * @param ratio whether its ratio to the base line is shown as well

@@ -1,6 +1,6 @@
 package io.millrace.bench.runner;
 
-import io.millrace.bench.runner.EchoContestant.Window;
+import io.millrace.bench.runner.ServerUnderLoad.Window;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,27 +24,14 @@ final class EchoSuite implements Suite {
     /** Who takes part when time is short. */
     private static final Set<String> QUICK = Set.of(C, EPOLL, "Millrace poll", "Millrace nio", NETTY, BY_HAND);
 
-    private static final List<Column> COLUMNS = List.of(
-            Column.compared("cpuMicros", "CPU µs/msg", 2),
-            Column.compared("messagesPerSecond", "msgs/s", 0),
-            Column.shown("userMicros", "user µs/msg", 2),
-            Column.shown("p50us", "p50 µs", 0),
-            Column.shown("p99us", "p99 µs", 0),
-            Column.shown("p999us", "p99.9 µs", 0));
-    private static final List<Column> BULK = List.of(
-            Column.compared("megabytesPerSecond", "MB/s", 0),
-            Column.compared("cpuMicros", "CPU µs/piece", 1),
-            Column.shown("userMicros", "user µs/piece", 1),
-            Column.shown("p99us", "p99 µs", 0));
-
     @Override
     public void run(Session session) throws IOException, InterruptedException {
         session.print("echo: " + Pinning.text());
         Native peers = Native.build(session);
         Load load = Load.of(session, peers);
         boolean quick = session.settings().quick();
-        List<EchoServer> servers = EchoServer.all(session.settings().home(), peers);
-        List<EchoServer> chosen = servers.stream()
+        List<ServerProgram> servers = EchoServers.all(session.settings().home(), peers);
+        List<ServerProgram> chosen = servers.stream()
                 .filter(server -> !quick || QUICK.contains(server.name()))
                 .toList();
         if (chosen.size() < servers.size()) {
@@ -53,7 +40,7 @@ final class EchoSuite implements Suite {
                             ", ",
                             servers.stream()
                                     .filter(server -> !chosen.contains(server))
-                                    .map(EchoServer::name)
+                                    .map(ServerProgram::name)
                                     .toList()));
         }
         try (Servers started = new Servers(session)) {
@@ -72,29 +59,29 @@ final class EchoSuite implements Suite {
         }
     }
 
-    /** Bytes in flight all the time, in pieces of two sizes. Ours reads more at once than the C server of the other contests; so there is one that reads as much. */
+    /** Bytes in flight all the time, in pieces of two sizes. Ours reads more at once than the C server of the other comparisons; so there is one that reads as much. */
     private static void bulk(Session session, Servers servers, Native peers, Load load)
             throws IOException, InterruptedException {
         try (Servers more = new Servers(session)) {
-            more.start(List.of(EchoServer.c(peers, 1, "--buffer", "256").named(C + ", 256 KiB")));
+            more.start(List.of(EchoServers.c(peers, 1, "--buffer", "256").named(C + ", 256 KiB")));
             bulk(session, servers, more, load);
         }
     }
 
     private static void bulk(Session session, Servers servers, Servers more, Load load)
             throws IOException, InterruptedException {
-        Window window = new Window(10, 1, 3);
+        Window window = Window.of(false, 10);
         for (int kib : List.of(16, 1_024)) {
             Workload work = new Workload("stream", kib == 16 ? 16 : 4, kib * 1_024, 1, List.of());
-            session.hold(
-                    new Contest(
+            session.compare(
+                    new Comparison(
                             "bulk-" + kib,
                             "bulk echo, " + (kib == 16 ? "16 KiB on 16 connections" : "1 MiB on 4 connections"),
                             C,
-                            BULK,
+                            Load.PIECES,
                             Stream.concat(
-                                            servers.contestants(load, work, window).stream(),
-                                            more.contestants(load, work, window).stream())
+                                            servers.candidates(load, work, window).stream(),
+                                            more.candidates(load, work, window).stream())
                                     .toList(),
                             List.of(Target.atLeast(0.98, "megabytesPerSecond", EPOLL, C))),
                     session.settings().rounds(3, 10));
@@ -108,14 +95,14 @@ final class EchoSuite implements Suite {
         String spinning = EPOLL + ", spin 100 µs";
         try (Servers servers = new Servers(session)) {
             servers.start(List.of(
-                    EchoServer.c(peers, 1, "--spin", "100").named(spinningC),
-                    EchoServer.millrace(home, "epoll", 1, "--spin", "100").named(spinning),
-                    EchoServer.c(peers, 1),
-                    EchoServer.millrace(home, "epoll", 1),
-                    EchoServer.netty(home, "epoll", 1)));
+                    EchoServers.c(peers, 1, "--spin", "100").named(spinningC),
+                    EchoServers.millrace(home, "epoll", 1, "--spin", "100").named(spinning),
+                    EchoServers.c(peers, 1),
+                    EchoServers.millrace(home, "epoll", 1),
+                    EchoServers.netty(home, "epoll", 1)));
             Workload work = new Workload("echo", 1, 64, 1, List.of("--spin", "1000"));
-            session.hold(
-                    new Contest(
+            session.compare(
+                    new Comparison(
                             "ping-pong",
                             "echo of 64 B, one connection; the load spins",
                             spinningC,
@@ -125,7 +112,7 @@ final class EchoSuite implements Suite {
                                     Column.shown("p99us", "p99 µs", 1),
                                     Column.shown("p999us", "p99.9 µs", 1),
                                     Column.shown("cpuMicros", "CPU µs/msg", 2)),
-                            servers.contestants(load, work, new Window(15, 1, 3)),
+                            servers.candidates(load, work, Window.of(false, 15)),
                             List.of(Target.atMost(1.10, "p50us", spinning, spinningC))),
                     session.settings().rounds(3, 10));
         }
@@ -136,19 +123,19 @@ final class EchoSuite implements Suite {
         Path home = session.settings().home();
         try (Servers servers = new Servers(session)) {
             servers.start(List.of(
-                    EchoServer.millrace(home, "epoll", 1),
-                    EchoServer.millrace(home, "epoll", 2).named(EPOLL + ", 2 loops"),
-                    EchoServer.c(peers, 1),
-                    EchoServer.c(peers, 2).named(C + ", 2 loops"),
-                    EchoServer.netty(home, "epoll", 1),
-                    EchoServer.netty(home, "epoll", 2).named(NETTY + ", 2 loops")));
-            session.hold(
-                    new Contest(
+                    EchoServers.millrace(home, "epoll", 1),
+                    EchoServers.millrace(home, "epoll", 2).named(EPOLL + ", 2 loops"),
+                    EchoServers.c(peers, 1),
+                    EchoServers.c(peers, 2).named(C + ", 2 loops"),
+                    EchoServers.netty(home, "epoll", 1),
+                    EchoServers.netty(home, "epoll", 2).named(NETTY + ", 2 loops")));
+            session.compare(
+                    new Comparison(
                             "loops",
                             "echo of 64 B, 1,000 connections, one loop and two",
                             EPOLL,
-                            COLUMNS,
-                            servers.contestants(load, Workload.echo(1_000), new Window(15, 1, 3)),
+                            Load.MESSAGES,
+                            servers.candidates(load, Workload.echo(1_000), Window.of(false, 15)),
                             List.of(
                                     Target.atMost(1.05, "cpuMicros", EPOLL + ", 2 loops", EPOLL),
                                     Target.atMost(1.05, "cpuMicros", C + ", 2 loops", C))),
@@ -162,17 +149,17 @@ final class EchoSuite implements Suite {
         String sendfile = "C sendfile(2)";
         try (Servers servers = new Servers(session)) {
             servers.start(List.of(
-                    EchoServer.c(peers, 1, "--file", file.toString()).named(sendfile),
-                    EchoServer.sendFile(home, "epoll", file),
-                    EchoServer.sendFile(home, "nio", file)));
+                    EchoServers.c(peers, 1, "--file", file.toString()).named(sendfile),
+                    EchoServers.sendFile(home, "epoll", file),
+                    EchoServers.sendFile(home, "nio", file)));
             Workload work = new Workload("file", 4, 64, 1, List.of("--file", file.toString()));
-            session.hold(
-                    new Contest(
+            session.compare(
+                    new Comparison(
                             "file",
                             "a file of 1 MiB on 4 connections",
                             sendfile,
-                            BULK,
-                            servers.contestants(load, work, new Window(10, 1, 3)),
+                            Load.PIECES,
+                            servers.candidates(load, work, Window.of(false, 10)),
                             List.of(Target.atLeast(0.98, "megabytesPerSecond", EPOLL, sendfile))),
                     session.settings().rounds(3, 10));
         }
@@ -189,16 +176,16 @@ final class EchoSuite implements Suite {
         int rounds = session.settings().rounds(3, 10);
         int warmUps = quick ? 3 : 20;
         for (int connections : quick ? List.of(50, 1_000) : List.of(50, 1_000, 10_000)) {
-            Window window = quick ? new Window(warmUps, 0, 2) : new Window(warmUps, 1, 3);
+            Window window = Window.of(quick, warmUps);
             warmUps = quick ? 2 : 10; // the same code, now warm
             Workload work = Workload.echo(connections);
-            session.hold(
-                    new Contest(
+            session.compare(
+                    new Comparison(
                             "echo-" + connections,
                             String.format(Locale.ROOT, "echo of 64 B, %,d connections", connections),
                             C,
-                            COLUMNS,
-                            servers.contestants(load, work, window),
+                            Load.MESSAGES,
+                            servers.candidates(load, work, window),
                             targets(connections)),
                     rounds);
         }

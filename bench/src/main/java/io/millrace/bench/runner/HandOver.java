@@ -13,17 +13,18 @@ import java.util.Map;
  * @param peer its word for the program
  * @param session where it runs
  */
-record HandOver(String name, String peer, Session session) implements Contestant {
+record HandOver(String name, String peer, Session session) implements Candidate {
     private static final String PROGRAM = "io.millrace.bench.HandOverCpu";
 
-    static List<Contestant> contestants(Session session, Map<String, String> names) {
-        List<Contestant> contestants = new ArrayList<>();
-        names.forEach((peer, name) -> contestants.add(new HandOver(name, peer, session)));
-        return contestants;
+    static List<Candidate> candidates(Session session, Map<String, String> names) {
+        List<Candidate> candidates = new ArrayList<>();
+        names.forEach((peer, name) -> candidates.add(new HandOver(name, peer, session)));
+        return candidates;
     }
 
     private List<String> line() {
-        List<String> line = new ArrayList<>(EchoServer.java(session.settings().home()));
+        List<String> line =
+                new ArrayList<>(ServerProgram.java(session.settings().home()));
         line.addAll(List.of(PROGRAM, peer));
         return line;
     }

@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
  * @param idle how many connections
  * @param session where
  */
-record IdleWeight(EchoServer how, int idle, Session session) implements Contestant {
+record IdleWeight(ServerProgram how, int idle, Session session) implements Candidate {
     @Override
     public String name() {
         return how.name();
@@ -31,8 +31,7 @@ record IdleWeight(EchoServer how, int idle, Session session) implements Contesta
     @Override
     public Map<String, Double> measure() throws IOException, InterruptedException {
         Map<String, Double> figures = new LinkedHashMap<>();
-        try (Server server = Server.start(
-                session.children(), Pinning.server(1, how.command()), how.environment(), session.log(how.name()))) {
+        try (Server server = how.start(session)) {
             hold(server, 1).close(); // what is made for the first connection is not each one's
             double heapBefore = heap(server);
             double residentBefore = resident(server);
@@ -51,7 +50,7 @@ record IdleWeight(EchoServer how, int idle, Session session) implements Contesta
 
     private Server hold(Server server, int count) throws IOException, InterruptedException {
         List<String> command =
-                new ArrayList<>(EchoServer.java(session.settings().home()));
+                new ArrayList<>(ServerProgram.java(session.settings().home()));
         command.addAll(
                 List.of(IdleConnections.class.getName(), Integer.toString(server.port()), Integer.toString(count)));
         return Server.start(session.children(), Pinning.load(command), Map.of(), session.log("idle connections"));

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** What happens inside one JVM: timers, channels, tasks, wake-ups. JMH measures, in a JVM for each contestant and round. */
+/** What happens inside one JVM: timers, channels, tasks, wake-ups. JMH measures, in a JVM for each candidate and round. */
 final class JvmSuites {
     private static final String OURS = "Millrace";
 
@@ -85,8 +85,8 @@ final class JvmSuites {
     static void timers(Session session) throws IOException, InterruptedException {
         int rounds = session.settings().rounds(2, 10);
         String wheel = "Netty wheel";
-        session.hold(
-                new Contest(
+        session.compare(
+                new Comparison(
                         "wheel",
                         "deadlines alone, a million live: CPU ns of an operation",
                         OURS,
@@ -101,8 +101,8 @@ final class JvmSuites {
                                 Target.atMost(100, "insertAndExpire.cpuNanos", OURS),
                                 Target.atMost(0.25, "insertAndExpire.cpuNanos", OURS, wheel))),
                 rounds);
-        session.hold(
-                new Contest(
+        session.compare(
+                new Comparison(
                         "set-and-cancel",
                         "timers of the engine, a million live: ns to set and cancel one",
                         OURS,
@@ -110,8 +110,8 @@ final class JvmSuites {
                         jmh(session, "EngineAlarmBench.setAndCancel", "peer", ALARMS, shots(session, 4, 4)),
                         List.of()),
                 rounds);
-        session.hold(
-                new Contest(
+        session.compare(
+                new Comparison(
                         "set-and-fire",
                         "timers of the engine, a million that fire: CPU ns of the process for one",
                         OURS,
@@ -124,8 +124,8 @@ final class JvmSuites {
     static void channels(Session session) throws IOException, InterruptedException {
         int rounds = session.settings().rounds(2, 10);
         String jctools = "JCTools MpscUnboundedArrayQueue";
-        session.hold(
-                new Contest(
+        session.compare(
+                new Comparison(
                         "channels",
                         "messages to another thread: ns for each",
                         jctools,
@@ -135,8 +135,8 @@ final class JvmSuites {
                         jmh(session, "ChannelBench", "peer", QUEUES, shots(session, 4, 4)),
                         List.of()),
                 rounds);
-        session.hold(
-                new Contest(
+        session.compare(
+                new Comparison(
                         "hand-over",
                         "tasks to a loop: ns for each",
                         OURS,
@@ -152,8 +152,8 @@ final class JvmSuites {
                                 Target.atMost(25, "runCancellable", OURS),
                                 Target.atMost(1, "runCancellable", OURS, "Netty epoll"))),
                 rounds);
-        session.hold(
-                new Contest(
+        session.compare(
+                new Comparison(
                         "hand-over-cpu",
                         "tasks to a loop, one producer: CPU ns of both threads for each",
                         OURS,
@@ -162,7 +162,7 @@ final class JvmSuites {
                                 Column.compared("run", "cancellable", 1),
                                 Column.shown("execute.producer", "execute, producer's", 1),
                                 Column.shown("run.producer", "cancellable, producer's", 1)),
-                        HandOver.contestants(session, LOOPS),
+                        HandOver.candidates(session, LOOPS),
                         List.of(
                                 Target.atMost(1, "execute", OURS, "Netty epoll"),
                                 Target.atMost(1, "run", OURS, "Netty epoll"))),
@@ -177,26 +177,26 @@ final class JvmSuites {
             String words = order.toLowerCase(Locale.ROOT).replace('_', ' ');
             List<String> more = shots(session, 3, 3, "-w", "1", "-r", "1", "-p", "order=" + order);
             more.addAll(List.of("-p", "children=" + children));
-            List<Contestant> contestants = new ArrayList<>();
-            for (JmhContestant each : jmh(session, "UnorderedBench", "by", SETS, more)) {
+            List<Candidate> candidates = new ArrayList<>();
+            for (JmhCandidate each : jmh(session, "UnorderedBench", "by", SETS, more)) {
                 // JMH tells microseconds for all of them.
-                contestants.add(each.each(children / 1_000.0));
+                candidates.add(each.each(children / 1_000.0));
             }
-            session.hold(
-                    new Contest(
+            session.compare(
+                    new Comparison(
                             "completions-" + words.replace(' ', '-'),
                             String.format(Locale.ROOT, "%,d children complete %s: ns for each", children, words),
                             ours,
                             List.of(Column.compared("complete", "completion", 1)),
-                            contestants,
+                            candidates,
                             List.of(Target.atMost(100, "complete", ours))),
                     session.settings().rounds(2, 10));
         }
     }
 
     static void wakeUp(Session session) throws IOException, InterruptedException {
-        session.hold(
-                new Contest(
+        session.compare(
+                new Comparison(
                         "wake-up",
                         "a task for a loop that sleeps in the kernel: µs until it has run",
                         OURS,
@@ -221,14 +221,14 @@ final class JvmSuites {
         return arguments;
     }
 
-    private static List<JmhContestant> jmh(
+    private static List<JmhCandidate> jmh(
             Session session, String benchmark, String parameter, Map<String, String> names, List<String> more) {
-        List<JmhContestant> contestants = new ArrayList<>();
+        List<JmhCandidate> candidates = new ArrayList<>();
         names.forEach((value, name) -> {
             List<String> arguments = new ArrayList<>(List.of("bench." + benchmark, "-p", parameter + "=" + value));
             arguments.addAll(more);
-            contestants.add(new JmhContestant(name, arguments, 1, session));
+            candidates.add(new JmhCandidate(name, arguments, 1, session));
         });
-        return contestants;
+        return candidates;
     }
 }

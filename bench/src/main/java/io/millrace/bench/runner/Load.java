@@ -8,6 +8,22 @@ import java.util.Map;
 
 /** The load generator: {@code bench/native/load.c}, or its copy in Java where nothing can compile C. */
 final class Load {
+    /** What a table about messages shows. */
+    static final List<Column> MESSAGES = List.of(
+            Column.compared("cpuMicros", "CPU µs/msg", 2),
+            Column.compared("messagesPerSecond", "msgs/s", 0),
+            Column.shown("userMicros", "user µs/msg", 2),
+            Column.shown("p50us", "p50 µs", 0),
+            Column.shown("p99us", "p99 µs", 0),
+            Column.shown("p999us", "p99.9 µs", 0));
+
+    /** What a table about large pieces shows. */
+    static final List<Column> PIECES = List.of(
+            Column.compared("megabytesPerSecond", "MB/s", 0),
+            Column.compared("cpuMicros", "CPU µs/piece", 1),
+            Column.shown("userMicros", "user µs/piece", 1),
+            Column.shown("p99us", "p99 µs", 0));
+
     private final Session session;
     private final List<String> program;
 
@@ -23,7 +39,7 @@ final class Load {
         }
         session.print("the load generator runs on a JVM, which blurs the tails: " + missing);
         List<String> program =
-                new ArrayList<>(EchoServer.java(session.settings().home()));
+                new ArrayList<>(ServerProgram.java(session.settings().home()));
         program.add("io.millrace.bench.peers.Load");
         return new Load(session, program);
     }

@@ -26,6 +26,11 @@ final class Machine {
         facts.put("commit", says(home, "git", "describe", "--always", "--dirty"));
         facts.put("gcc", says(home, "gcc", "--version"));
         facts.put("redis", says(home, "redis-server", "--version"));
+        facts.put(
+                "haproxy",
+                Tools.find("haproxy")
+                        .map(tool -> says(home, tool.toString(), "-v"))
+                        .orElse("absent"));
         facts.put("libraries", libraries(home));
         return facts;
     }

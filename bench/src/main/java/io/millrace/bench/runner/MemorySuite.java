@@ -1,13 +1,12 @@
 package io.millrace.bench.runner;
 
-import io.millrace.bench.runner.EchoContestant.Window;
+import io.millrace.bench.runner.ServerUnderLoad.Window;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.stream.Stream;
 
 /** What idle connections weigh, what an active one costs among them, and how soon a server listens. */
@@ -52,9 +51,9 @@ final class MemorySuite implements Suite {
         }
     }
 
-    private static List<EchoServer> present(Session session, List<EchoServer> servers) {
-        List<EchoServer> present = new ArrayList<>();
-        for (EchoServer server : servers) {
+    private static List<ServerProgram> present(Session session, List<ServerProgram> servers) {
+        List<ServerProgram> present = new ArrayList<>();
+        for (ServerProgram server : servers) {
             if (server.missing() == null) {
                 present.add(server);
             } else {
@@ -68,68 +67,68 @@ final class MemorySuite implements Suite {
 
     private static void start(Session session, Native peers) throws IOException, InterruptedException {
         Path home = session.settings().home();
-        List<EchoServer> servers = present(
+        List<ServerProgram> servers = present(
                 session,
                 List.of(
                         jvm(home, EPOLL, true),
                         jvm(home, EPOLL + ", no AOT cache", false),
-                        EchoServer.millrace(home, "epoll", 1).named("./millrace, shell and all"),
-                        EchoServer.netty(home, "epoll", 1),
-                        EchoServer.netty(home, "nio", 1),
-                        EchoServer.nioByHand(home),
-                        EchoServer.c(peers, 1)));
-        List<Contestant> contestants = new ArrayList<>();
-        servers.forEach(server -> contestants.add(new StartUp(server, session)));
-        session.hold(
-                new Contest(
+                        EchoServers.millrace(home, "epoll", 1).named("./millrace, shell and all"),
+                        EchoServers.netty(home, "epoll", 1),
+                        EchoServers.netty(home, "nio", 1),
+                        EchoServers.nioByHand(home),
+                        EchoServers.c(peers, 1)));
+        List<Candidate> candidates = new ArrayList<>();
+        servers.forEach(server -> candidates.add(new StartUp(server, session)));
+        session.compare(
+                new Comparison(
                         "start",
                         "from the start of the process until it listens, all cores",
                         EPOLL,
                         List.of(Column.compared("startMillis", "ms", 0)),
-                        contestants,
+                        candidates,
                         List.of(Target.atMost(400, "startMillis", EPOLL))),
                 session.settings().rounds(5, 10));
     }
 
     /** What the launcher starts, without the launcher, so that the time counts from the start of the JVM; with what it wrote down of an earlier start, or without. */
-    private static EchoServer jvm(Path home, String name, boolean cached) {
+    private static ServerProgram jvm(Path home, String name, boolean cached) {
         Path cache = home.resolve("cli/target/millrace.aot");
-        List<String> command = new ArrayList<>(List.of(Tools.jdk("java"), EchoServer.COLLECTOR));
+        List<String> command = new ArrayList<>(List.of(Tools.jdk("java"), ServerProgram.COLLECTOR));
         if (cached && Files.exists(cache)) {
             command.addAll(List.of("-XX:AOTCache=" + cache, "-Xlog:aot=off,cds=off"));
         }
         command.addAll(List.of("--enable-native-access=io.millrace.sys", "-p"));
         command.addAll(List.of(home.resolve("cli/target/lib").toString(), "-m"));
         command.addAll(List.of("io.millrace.cli/io.millrace.cli.Main", "serve", "echo", "--port", "0", "--loops", "1"));
-        return new EchoServer(name, command, Map.of(), 1, true, null);
+        return ServerProgram.jvm(name, command, 1);
     }
 
     // ---- Weight ----
 
     private static void weight(Session session, Native peers, int idle) throws IOException, InterruptedException {
         Path home = session.settings().home();
-        List<EchoServer> servers = present(
+        List<ServerProgram> servers = present(
                 session,
                 List.of(
-                        EchoServer.millrace(home, "epoll", 1),
-                        EchoServer.millrace(home, "poll", 1),
-                        EchoServer.millrace(home, "nio", 1),
-                        EchoServer.netty(home, "epoll", 1),
-                        EchoServer.netty(home, "nio", 1),
-                        EchoServer.nioByHand(home),
-                        EchoServer.c(peers, 1)));
-        List<Contestant> contestants = new ArrayList<>();
-        for (EchoServer server : servers) {
+                        EchoServers.millrace(home, "epoll", 1),
+                        EchoServers.millrace(home, "poll", 1),
+                        EchoServers.millrace(home, "nio", 1),
+                        EchoServers.netty(home, "epoll", 1),
+                        EchoServers.netty(home, "nio", 1),
+                        EchoServers.nioByHand(home),
+                        EchoServers.c(peers, 1)));
+        List<Candidate> candidates = new ArrayList<>();
+        for (ServerProgram server : servers) {
             if (server.name().equals(POLL) && idle > MOST_ON_POLL) {
                 session.absent(new Absent(
                         POLL,
                         "poll(2) walks over all connections for each new one, so " + idle + " would take minutes"));
             } else {
-                contestants.add(new IdleWeight(server, idle, session));
+                candidates.add(new IdleWeight(server, idle, session));
             }
         }
-        session.hold(
-                new Contest(
+        session.compare(
+                new Comparison(
                         "idle",
                         String.format(Locale.ROOT, "%,d idle connections: what each weighs in the server", idle),
                         EPOLL,
@@ -138,8 +137,8 @@ final class MemorySuite implements Suite {
                                 Column.shown("residentBytes", "resident B", 0),
                                 Column.shown("heapBeforeKiB", "heap before, KiB", 0),
                                 Column.shown("residentBeforeKiB", "resident before, KiB", 0)),
-                        contestants,
-                        List.of(Target.atMost(1024, "heapBytes", EPOLL))),
+                        candidates,
+                        List.of(Target.atMost(800, "heapBytes", EPOLL))),
                 session.settings().rounds(1, 3));
     }
 
@@ -150,17 +149,19 @@ final class MemorySuite implements Suite {
         Load load = Load.of(session, peers);
         Path home = session.settings().home();
         boolean quick = session.settings().quick();
-        Window window = quick ? new Window(3, 0, 2) : new Window(15, 1, 3);
+        Window window = Window.of(quick, quick ? 3 : 15);
         String few = String.format(Locale.ROOT, ", %,d idle", FEW_IDLE);
         String many = String.format(Locale.ROOT, ", %,d idle", idle);
         try (Servers servers = new Servers(session)) {
             servers.start(List.of(
-                    EchoServer.millrace(home, "epoll", 1), EchoServer.c(peers, 1), EchoServer.netty(home, "epoll", 1)));
-            List<Contestant> contestants = new ArrayList<>();
-            contestants.addAll(servers.contestants(load, among(FEW_IDLE), window, few));
-            contestants.addAll(servers.contestants(load, among(idle), window, many));
-            session.hold(
-                    new Contest(
+                    EchoServers.millrace(home, "epoll", 1),
+                    EchoServers.c(peers, 1),
+                    EchoServers.netty(home, "epoll", 1)));
+            List<Candidate> candidates = new ArrayList<>();
+            candidates.addAll(servers.candidates(load, among(FEW_IDLE), window, few));
+            candidates.addAll(servers.candidates(load, among(idle), window, many));
+            session.compare(
+                    new Comparison(
                             "among-idle",
                             "echo of 64 B on " + ACTIVE + " connections among idle ones",
                             EPOLL + few,
@@ -168,7 +169,7 @@ final class MemorySuite implements Suite {
                                     Column.compared("cpuMicros", "CPU µs/msg", 2),
                                     Column.shown("userMicros", "user µs/msg", 2),
                                     Column.shown("messagesPerSecond", "msgs/s", 0)),
-                            contestants,
+                            candidates,
                             List.of(
                                     Target.atMost(1.05, "cpuMicros", EPOLL + many, EPOLL + few),
                                     Target.atMost(1.05, "cpuMicros", C + many, C + few))),

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What came out of a contest: the figures of every contestant in every round. */
+/** What came out of a comparison: the figures of every candidate in every round. */
 public final class Outcome {
-    /** One contestant's. */
+    /** One candidate's. */
     static final class Entry {
-        final Contestant contestant;
+        final Candidate candidate;
         /** As many as there were rounds; null where it had failed. */
         final List<@Nullable Map<String, Double>> rounds = new ArrayList<>();
 
@@ -19,29 +19,29 @@ public final class Outcome {
         @Nullable
         String failure;
 
-        Entry(Contestant contestant) {
-            this.contestant = contestant;
+        Entry(Candidate candidate) {
+            this.candidate = candidate;
         }
     }
 
-    private final Contest contest;
+    private final Comparison comparison;
     private final Map<String, Entry> entries = new LinkedHashMap<>();
 
-    Outcome(Contest contest) {
-        this.contest = contest;
-        contest.contestants().forEach(contestant -> entries.put(contestant.name(), new Entry(contestant)));
+    Outcome(Comparison comparison) {
+        this.comparison = comparison;
+        comparison.candidates().forEach(candidate -> entries.put(candidate.name(), new Entry(candidate)));
     }
 
-    public Contest contest() {
-        return contest;
+    public Comparison comparison() {
+        return comparison;
     }
 
     List<Entry> entries() {
         return List.copyOf(entries.values());
     }
 
-    Entry entry(Contestant contestant) {
-        return entries.get(contestant.name());
+    Entry entry(Candidate candidate) {
+        return entries.get(candidate.name());
     }
 
     boolean failed() {

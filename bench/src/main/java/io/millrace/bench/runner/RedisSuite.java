@@ -2,7 +2,6 @@ package io.millrace.bench.runner;
 
 import io.millrace.bench.peers.ServerCpu;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -32,10 +31,19 @@ final class RedisSuite implements Suite {
         List<Server> servers = new ArrayList<>();
         try {
             for (int pipeline : List.of(1, 16)) {
-                List<Contestant> contestants = new ArrayList<>();
-                redis(session, pipeline, servers, contestants);
-                millrace(session, pipeline, servers, contestants);
-                session.hold(contest(pipeline, contestants), session.settings().rounds(3, 10));
+                List<Candidate> candidates = new ArrayList<>();
+                for (ServerProgram how : List.of(redis(), millrace(session))) {
+                    if (how.missing() != null) {
+                        session.absent(new Absent(how.name(), how.missing()));
+                        continue;
+                    }
+                    Server server = how.start(session);
+                    servers.add(server);
+                    String shown = how.shown(session.settings().home());
+                    candidates.add(new Tested(how.name(), shown, how.compiles(), server, pipeline, session));
+                }
+                session.compare(
+                        comparison(pipeline, candidates), session.settings().rounds(3, 10));
             }
         } finally {
             for (Server server : servers) {
@@ -44,7 +52,7 @@ final class RedisSuite implements Suite {
         }
     }
 
-    private static Contest contest(int pipeline, List<Contestant> contestants) {
+    private static Comparison comparison(int pipeline, List<Candidate> candidates) {
         List<Column> columns = new ArrayList<>();
         List<Target> targets = new ArrayList<>();
         for (String test : TESTS) {
@@ -55,50 +63,43 @@ final class RedisSuite implements Suite {
         columns.add(Column.shown(USER, "user µs/request", 2));
         columns.add(Column.shown("p50.GET", "GET p50 ms", 3));
         columns.add(Column.shown("p99.GET", "GET p99 ms", 3));
-        return new Contest(
+        return new Comparison(
                 "redis-" + pipeline,
                 "redis-benchmark -c " + CLIENTS + " -P " + pipeline,
                 REDIS,
                 columns,
-                contestants,
+                candidates,
                 targets);
     }
 
-    private static void redis(Session session, int pipeline, List<Server> servers, List<Contestant> contestants)
-            throws IOException, InterruptedException {
+    private static ServerProgram redis() throws IOException {
         if (Tools.find("redis-server").isEmpty()) {
-            session.absent(new Absent(REDIS, "it is not installed; install: sudo apt-get install -y redis-server"));
-            return;
+            return ServerProgram.notInstalled(REDIS, "redis-server");
         }
         int port = Server.freePort();
-        List<String> command = List.of(
-                "redis-server",
-                "--save",
-                "",
-                "--appendonly",
-                "no",
-                "--bind",
-                "127.0.0.1",
-                "--port",
-                Integer.toString(port));
-        Server server = Server.startOn(port, session.children(), Pinning.server(1, command), session.log(REDIS));
-        servers.add(server);
-        contestants.add(new Tested(REDIS, String.join(" ", command), false, server, pipeline, session));
+        return ServerProgram.installed(
+                REDIS,
+                port,
+                List.of(
+                        "redis-server",
+                        "--save",
+                        "",
+                        "--appendonly",
+                        "no",
+                        "--bind",
+                        "127.0.0.1",
+                        "--port",
+                        Integer.toString(port)));
     }
 
-    private static void millrace(Session session, int pipeline, List<Server> servers, List<Contestant> contestants)
-            throws IOException, InterruptedException {
-        Path home = session.settings().home();
-        EchoServer how = EchoServer.launched(home, MILLRACE, "redis", "--loops", "1", "--port", "0");
-        Server server = Server.start(
-                session.children(), Pinning.server(1, how.command()), how.environment(), session.log(MILLRACE));
-        servers.add(server);
-        contestants.add(new Tested(MILLRACE, how.shown(home), true, server, pipeline, session));
+    private static ServerProgram millrace(Session session) {
+        return ServerProgram.launched(
+                session.settings().home(), MILLRACE, 1, "serve", "redis", "--loops", "1", "--port", "0");
     }
 
     /** A server under redis-benchmark. */
     private record Tested(String name, String command, boolean compiles, Server server, int pipeline, Session session)
-            implements Contestant {
+            implements Candidate {
         @Override
         public String warmUp() throws IOException, InterruptedException {
             return WarmUp.until(

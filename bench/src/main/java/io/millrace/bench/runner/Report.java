@@ -14,14 +14,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The file with everything that was measured, and a plot for each compared figure beside it. Written anew after every contest, so that a run that is ended
- * early leaves what it had.
+ * The file with everything that was measured, and a plot for each compared figure beside it. Written anew after every comparison, so that a run that is ended
+ * early leaves what it had. Its keys are those of all files in {@code bench/results}: a comparison is a contest there, and its candidates are contestants.
  */
 final class Report {
     private final Path file;
     private final Map<String, Object> root = new LinkedHashMap<>();
     private final List<Object> absent = new ArrayList<>();
-    private final List<Object> contests = new ArrayList<>();
+    private final List<Object> comparisons = new ArrayList<>();
 
     Report(String name, Settings settings) {
         Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
@@ -36,7 +36,7 @@ final class Report {
         root.put("quick", settings.quick());
         root.put("machine", Machine.facts(settings.home()));
         root.put("absent", absent);
-        root.put("contests", contests);
+        root.put("contests", comparisons);
     }
 
     Path file() {
@@ -51,53 +51,53 @@ final class Report {
     }
 
     void add(Outcome outcome) throws IOException {
-        contests.add(json(outcome));
+        comparisons.add(json(outcome));
         Files.createDirectories(file.getParent());
         Files.writeString(file, Json.write(root));
         String base = file.getFileName().toString().replaceFirst("\\.json$", "");
-        for (Column column : outcome.contest().columns()) {
+        for (Column column : outcome.comparison().columns()) {
             if (column.ratio()) {
-                plot(outcome, column, base + "-" + outcome.contest().id() + "-" + column.key() + ".svg");
+                plot(outcome, column, base + "-" + outcome.comparison().id() + "-" + column.key() + ".svg");
             }
         }
     }
 
     private void plot(Outcome outcome, Column column, String name) throws IOException {
-        Contest contest = outcome.contest();
+        Comparison comparison = outcome.comparison();
         Map<String, double[]> bars = new LinkedHashMap<>();
         for (Outcome.Entry entry : outcome.entries()) {
-            String who = entry.contestant.name();
-            Ratio.paired(outcome.figures(who, column.key()), outcome.figures(contest.baseline(), column.key()))
+            String who = entry.candidate.name();
+            Ratio.paired(outcome.figures(who, column.key()), outcome.figures(comparison.baseline(), column.key()))
                     .ifPresent(ratio -> bars.put(who, new double[] {ratio.median(), ratio.least(), ratio.most()}));
         }
         if (!bars.isEmpty()) {
-            String title = contest.title() + ": " + column.header() + ", ratio to " + contest.baseline();
+            String title = comparison.title() + ": " + column.header() + ", ratio to " + comparison.baseline();
             Files.writeString(file.resolveSibling(name), Plot.bars(title, bars));
         }
     }
 
     static Map<String, Object> json(Outcome outcome) {
-        Contest contest = outcome.contest();
+        Comparison comparison = outcome.comparison();
         Map<String, Object> json = new LinkedHashMap<>();
-        json.put("id", contest.id());
-        json.put("title", contest.title());
-        json.put("baseline", contest.baseline());
-        List<Object> contestants = new ArrayList<>();
+        json.put("id", comparison.id());
+        json.put("title", comparison.title());
+        json.put("baseline", comparison.baseline());
+        List<Object> candidates = new ArrayList<>();
         for (Outcome.Entry entry : outcome.entries()) {
-            contestants.add(json(outcome, entry));
+            candidates.add(json(outcome, entry));
         }
-        json.put("contestants", contestants);
+        json.put("contestants", candidates);
         List<Object> targets = new ArrayList<>();
-        contest.targets().forEach(target -> targets.add(target.text(outcome)));
+        comparison.targets().forEach(target -> targets.add(target.text(outcome)));
         json.put("targets", targets);
         return json;
     }
 
     private static Map<String, Object> json(Outcome outcome, Outcome.Entry entry) {
-        String name = entry.contestant.name();
+        String name = entry.candidate.name();
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("name", name);
-        json.put("command", entry.contestant.command());
+        json.put("command", entry.candidate.command());
         if (!entry.warmUp.isEmpty()) {
             json.put("compilation", entry.warmUp);
         }
@@ -105,10 +105,10 @@ final class Report {
             json.put("failure", entry.failure);
         }
         Map<String, Object> ratios = new LinkedHashMap<>();
-        Contest contest = outcome.contest();
-        for (Column column : contest.columns()) {
+        Comparison comparison = outcome.comparison();
+        for (Column column : comparison.columns()) {
             if (column.ratio()) {
-                Ratio.paired(outcome.figures(name, column.key()), outcome.figures(contest.baseline(), column.key()))
+                Ratio.paired(outcome.figures(name, column.key()), outcome.figures(comparison.baseline(), column.key()))
                         .ifPresent(ratio ->
                                 ratios.put(column.key(), List.of(ratio.median(), ratio.least(), ratio.most())));
             }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Measures all contestants of a contest, round by round. In each round everyone has one turn, and the round after begins with the next of them: nobody is always
+ * Measures all candidates of a comparison, round by round. In each round everyone has one turn, and the round after begins with the next of them: nobody is always
  * the one who comes after a certain other. Who fails once is out, and the outcome says why.
  */
 final class Rounds {
@@ -17,43 +17,43 @@ final class Rounds {
         this.progress = progress;
     }
 
-    Outcome run(Contest contest, int rounds) throws InterruptedException {
-        Outcome outcome = new Outcome(contest);
-        for (Contestant contestant : contest.contestants()) {
-            if (contestant.compiles()) {
-                progress.accept(contest.title() + ": warming up " + contestant.name());
-                warmUp(contestant, outcome.entry(contestant));
+    Outcome run(Comparison comparison, int rounds) throws InterruptedException {
+        Outcome outcome = new Outcome(comparison);
+        for (Candidate candidate : comparison.candidates()) {
+            if (candidate.compiles()) {
+                progress.accept(comparison.title() + ": warming up " + candidate.name());
+                warmUp(candidate, outcome.entry(candidate));
             }
         }
         for (int round = 0; round < rounds; round++) {
-            for (Contestant contestant : order(contest.contestants(), round)) {
+            for (Candidate candidate : order(comparison.candidates(), round)) {
                 progress.accept(
-                        contest.title() + ": round " + (round + 1) + " of " + rounds + ", " + contestant.name());
-                turn(contestant, outcome.entry(contestant));
+                        comparison.title() + ": round " + (round + 1) + " of " + rounds + ", " + candidate.name());
+                turn(candidate, outcome.entry(candidate));
             }
         }
         return outcome;
     }
 
-    private static void warmUp(Contestant contestant, Outcome.Entry entry) throws InterruptedException {
+    private static void warmUp(Candidate candidate, Outcome.Entry entry) throws InterruptedException {
         try {
-            entry.warmUp = contestant.warmUp();
+            entry.warmUp = candidate.warmUp();
         } catch (IOException e) {
             entry.failure = String.valueOf(e.getMessage());
         }
     }
 
     /** Everyone once, beginning with another one in every round. */
-    static List<Contestant> order(List<? extends Contestant> contestants, int round) {
-        List<Contestant> order = new ArrayList<>(contestants);
+    static List<Candidate> order(List<? extends Candidate> candidates, int round) {
+        List<Candidate> order = new ArrayList<>(candidates);
         Collections.rotate(order, -round);
         return order;
     }
 
-    private static void turn(Contestant contestant, Outcome.Entry entry) throws InterruptedException {
+    private static void turn(Candidate candidate, Outcome.Entry entry) throws InterruptedException {
         if (entry.failure == null) {
             try {
-                entry.rounds.add(contestant.measure());
+                entry.rounds.add(candidate.measure());
                 return;
             } catch (IOException e) {
                 entry.failure = String.valueOf(e.getMessage());

@@ -1,13 +1,13 @@
 package io.millrace.bench.runner;
 
-import io.millrace.bench.runner.EchoContestant.Window;
+import io.millrace.bench.runner.ServerUnderLoad.Window;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The servers of a contest, started once; those that cannot be are told absent. */
+/** The servers of a comparison, started once; those that cannot be are told absent. */
 final class Servers implements AutoCloseable {
-    private record Running(EchoServer how, Server server) {}
+    private record Running(ServerProgram how, Server server) {}
 
     private final Session session;
     private final List<Running> running = new ArrayList<>();
@@ -16,39 +16,34 @@ final class Servers implements AutoCloseable {
         this.session = session;
     }
 
-    void start(List<EchoServer> servers) throws InterruptedException {
-        for (EchoServer how : servers) {
+    void start(List<ServerProgram> servers) throws InterruptedException {
+        for (ServerProgram how : servers) {
             session.progress().show("starting " + how.name());
             if (how.missing() != null) {
                 session.absent(new Absent(how.name(), how.missing()));
                 continue;
             }
             try {
-                Server server = Server.start(
-                        session.children(),
-                        Pinning.server(how.loops(), how.command()),
-                        how.environment(),
-                        session.log(how.name()));
-                running.add(new Running(how, server));
+                running.add(new Running(how, how.start(session)));
             } catch (IOException e) {
                 session.absent(new Absent(how.name(), "it does not start: " + e.getMessage()));
             }
         }
     }
 
-    List<Contestant> contestants(Load load, Workload work, Window window) {
-        return contestants(load, work, window, "");
+    List<Candidate> candidates(Load load, Workload work, Window window) {
+        return candidates(load, work, window, "");
     }
 
     /** With something behind their names. */
-    List<Contestant> contestants(Load load, Workload work, Window window, String behind) {
-        List<Contestant> contestants = new ArrayList<>();
+    List<Candidate> candidates(Load load, Workload work, Window window, String behind) {
+        List<Candidate> candidates = new ArrayList<>();
         for (Running each : running) {
             String shown = each.how.shown(session.settings().home());
-            contestants.add(new EchoContestant(
+            candidates.add(new ServerUnderLoad(
                     each.how.name() + behind, shown, each.how.compiles(), each.server, load, work, window));
         }
-        return contestants;
+        return candidates;
     }
 
     @Override

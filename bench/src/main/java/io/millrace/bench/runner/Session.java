@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One run of the program: what suites need to hold a contest, and where its outcome goes. */
+/** One run of the program: what suites need to make a comparison, and where its outcome goes. */
 public final class Session implements AutoCloseable {
     private final Settings settings;
     private final PrintStream out;
@@ -15,10 +15,10 @@ public final class Session implements AutoCloseable {
     private final Children children = Children.open();
     private final Report report;
     private boolean failed;
-    /** Names of contests that nobody asked for. */
+    /** Names of comparisons that nobody asked for. */
     private final List<String> leftOut = new ArrayList<>();
 
-    private boolean held;
+    private boolean compared;
 
     public Session(String name, Settings settings, PrintStream out, PrintStream err) {
         this.settings = settings;
@@ -38,9 +38,9 @@ public final class Session implements AutoCloseable {
             suite.run(this);
         }
         progress.clear();
-        if (!held && !leftOut.isEmpty()) {
-            throw new IllegalArgumentException(
-                    "cannot hold --only " + settings.only() + "; there are " + String.join(", ", leftOut));
+        if (!compared && !leftOut.isEmpty()) {
+            throw new IllegalArgumentException("no comparison has --only " + settings.only()
+                    + " in its name; there are " + String.join(", ", leftOut));
         }
         if (Files.exists(report.file())) {
             print("figures: " + shown(report.file()));
@@ -91,18 +91,18 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    void hold(Contest planned, int rounds) throws IOException, InterruptedException {
+    void compare(Comparison planned, int rounds) throws IOException, InterruptedException {
         if (!settings.isWanted(planned.id())) {
             leftOut.add(planned.id());
             return;
         }
-        held = true;
-        Contest contest = planned.withBaselinePresent();
-        if (contest.contestants().isEmpty()) {
-            print("not held, since nobody can take part: " + contest.title());
+        compared = true;
+        Comparison comparison = planned.withBaselinePresent();
+        if (comparison.candidates().isEmpty()) {
+            print("left out, since nobody can take part: " + comparison.title());
             return;
         }
-        Outcome outcome = new Rounds(progress::show).run(contest, rounds);
+        Outcome outcome = new Rounds(progress::show).run(comparison, rounds);
         children.haltIfEnding();
         failed |= outcome.failed();
         report.add(outcome);

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param home the working copy
  * @param quick less of everything
  * @param rounds null for as many as each suite thinks right
- * @param only a part of the names of the contests to hold; null for all of them
+ * @param only a part of the names of the comparisons to make; null for all of them
  * @param json where the figures go; null for a file in {@code bench/results}
  */
 public record Settings(
@@ -18,8 +18,8 @@ public record Settings(
         @Nullable Integer rounds,
         @Nullable String only,
         @Nullable Path json) {
-    boolean isWanted(String contest) {
-        return only == null || contest.contains(only);
+    boolean isWanted(String comparison) {
+        return only == null || comparison.contains(only);
     }
 
     int rounds(int whenQuick, int otherwise) {

@@ -9,7 +9,7 @@ import java.util.Map;
  * @param how to start it
  * @param session where
  */
-record StartUp(EchoServer how, Session session) implements Contestant {
+record StartUp(ServerProgram how, Session session) implements Candidate {
     @Override
     public String name() {
         return how.name();
@@ -22,8 +22,7 @@ record StartUp(EchoServer how, Session session) implements Contestant {
 
     @Override
     public Map<String, Double> measure() throws IOException, InterruptedException {
-        try (Server server =
-                Server.start(session.children(), how.command(), how.environment(), session.log(how.name()))) {
+        try (Server server = how.startAnywhere(session)) {
             return Map.of("startMillis", server.startMillis());
         }
     }

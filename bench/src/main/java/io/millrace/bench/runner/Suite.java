@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Contests that belong together. */
+/** Comparisons that belong together. */
 public interface Suite {
     void run(Session session) throws IOException, InterruptedException;
 
@@ -12,6 +12,7 @@ public interface Suite {
     static Map<String, Suite> all() {
         Map<String, Suite> suites = new LinkedHashMap<>();
         suites.put("echo", new EchoSuite());
+        suites.put("relay", new RelaySuite());
         suites.put("redis", new RedisSuite());
         suites.put("timers", JvmSuites::timers);
         suites.put("channels", JvmSuites::channels);

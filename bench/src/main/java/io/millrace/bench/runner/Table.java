@@ -11,54 +11,55 @@ final class Table {
     private Table() {}
 
     static String of(Outcome outcome) {
-        Contest contest = outcome.contest();
+        Comparison comparison = outcome.comparison();
         List<List<String>> rows = new ArrayList<>();
-        rows.add(headers(contest));
+        rows.add(headers(comparison));
         outcome.entries().forEach(entry -> rows.add(row(outcome, entry)));
         int rounds = outcome.entries().stream()
                 .mapToInt(entry -> entry.rounds.size())
                 .max()
                 .orElse(0);
         StringBuilder text = new StringBuilder();
-        text.append(contest.title()).append('\n');
-        text.append("× is the ratio to ").append(contest.baseline());
+        text.append(comparison.title()).append('\n');
+        text.append("× is the ratio to ").append(comparison.baseline());
         text.append(": the median of ").append(rounds).append(rounds == 1 ? " round" : " paired rounds");
         text.append(" (least–most); the rest are medians\n\n");
         text.append(aligned(rows));
         for (Outcome.Entry entry : outcome.entries()) {
             if (entry.failure != null) {
-                text.append("failed: ").append(entry.contestant.name()).append(": ");
+                text.append("failed: ").append(entry.candidate.name()).append(": ");
                 text.append(entry.failure).append('\n');
             } else if (entry.warmUp.startsWith("not")) {
-                text.append("compilation of ").append(entry.contestant.name()).append(' ');
+                text.append("compilation of ").append(entry.candidate.name()).append(' ');
                 text.append(entry.warmUp).append('\n');
             }
         }
-        contest.targets().forEach(target -> text.append(target.text(outcome)).append('\n'));
+        comparison.targets().forEach(target -> text.append(target.text(outcome)).append('\n'));
         return text.toString();
     }
 
-    private static List<String> headers(Contest contest) {
+    private static List<String> headers(Comparison comparison) {
         List<String> headers = new ArrayList<>(List.of(""));
-        contest.columns().stream().filter(Column::ratio).forEach(column -> headers.add(column.header() + " ×"));
-        contest.columns().forEach(column -> headers.add(column.header()));
+        comparison.columns().stream().filter(Column::ratio).forEach(column -> headers.add(column.header() + " ×"));
+        comparison.columns().forEach(column -> headers.add(column.header()));
         return headers;
     }
 
     private static List<String> row(Outcome outcome, Outcome.Entry entry) {
-        Contest contest = outcome.contest();
-        String name = entry.contestant.name();
-        boolean isBaseline = name.equals(contest.baseline());
+        Comparison comparison = outcome.comparison();
+        String name = entry.candidate.name();
+        boolean isBaseline = name.equals(comparison.baseline());
         List<String> row = new ArrayList<>(List.of(name));
-        for (Column column : contest.columns()) {
+        for (Column column : comparison.columns()) {
             if (column.ratio()) {
                 row.add(Ratio.paired(
-                                outcome.figures(name, column.key()), outcome.figures(contest.baseline(), column.key()))
+                                outcome.figures(name, column.key()),
+                                outcome.figures(comparison.baseline(), column.key()))
                         .map(ratio -> isBaseline ? "1" : ratio.text())
                         .orElse(NONE));
             }
         }
-        for (Column column : contest.columns()) {
+        for (Column column : comparison.columns()) {
             row.add(Ratio.of(outcome.figures(name, column.key()))
                     .map(figure -> String.format(Locale.ROOT, "%,." + column.decimals() + "f", figure.median()))
                     .orElse(NONE));

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a figure should be: at most or at least so many times another's, or simply so much.
  *
- * @param ours a contestant
+ * @param ours a candidate
  * @param theirs another; null for a target that is an absolute number
  * @param key of the figure
  * @param atMost whether less is better
@@ -40,7 +40,7 @@ public record Target(String ours, @Nullable String theirs, String key, boolean a
     /** {@code Millrace epoll / raw C epoll, CPU/msg: 1.03 (0.99–1.08), target ≤ 1.05: met} */
     String text(Outcome outcome) {
         String what = ours + (theirs == null ? "" : " / " + theirs) + ", "
-                + outcome.contest().header(key) + ": ";
+                + outcome.comparison().header(key) + ": ";
         String wanted = String.format(Locale.ROOT, "target %s %.2f", atMost ? "≤" : "≥", limit);
         return figure(outcome)
                 .map(figure -> what + figure.text() + ", " + wanted + ": " + (met(figure) ? "met" : "missed"))

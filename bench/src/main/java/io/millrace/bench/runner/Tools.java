@@ -9,9 +9,9 @@ import java.util.Optional;
 final class Tools {
     private Tools() {}
 
-    /** On the PATH. */
+    /** On the PATH, or where Debian puts servers, which only the administrator has on it. */
     static Optional<Path> find(String name) {
-        for (String folder : System.getenv().getOrDefault("PATH", "").split(":", -1)) {
+        for (String folder : (System.getenv().getOrDefault("PATH", "") + ":/usr/sbin").split(":", -1)) {
             Path file = Path.of(folder.isEmpty() ? "." : folder, name);
             if (Files.isExecutable(file) && !Files.isDirectory(file)) {
                 return Optional.of(file);

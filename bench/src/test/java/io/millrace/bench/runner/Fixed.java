@@ -6,8 +6,8 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 
-/** A contestant whose figures are known; null is a failure. Notes when it was its turn. */
-final class Fixed implements Contestant {
+/** A candidate whose figures are known; null is a failure. Notes when it was its turn. */
+final class Fixed implements Candidate {
     private final String name;
     private final Deque<Double> figures = new ArrayDeque<>();
     private final List<String> turns;
@@ -41,13 +41,13 @@ final class Fixed implements Contestant {
     }
 
     /** They play for the least cost, against the first of them. */
-    static Contest contest(Contestant... contestants) {
-        return new Contest(
+    static Comparison comparison(Candidate... candidates) {
+        return new Comparison(
                 "play",
                 "a play",
-                contestants[0].name(),
+                candidates[0].name(),
                 List.of(Column.compared("cost", "ns", 1)),
-                List.of(contestants),
+                List.of(candidates),
                 List.of(
                         Target.atMost(1.05, "cost", "b", "a"),
                         Target.atLeast(1.05, "cost", "b", "a"),
@@ -55,7 +55,7 @@ final class Fixed implements Contestant {
                         Target.atMost(1, "cost", "b", "nobody")));
     }
 
-    static Outcome play(Contest contest, int rounds) throws InterruptedException {
-        return new Rounds(what -> {}).run(contest, rounds);
+    static Outcome play(Comparison comparison, int rounds) throws InterruptedException {
+        return new Rounds(what -> {}).run(comparison, rounds);
     }
 }

@@ -63,7 +63,7 @@ class JsonTest {
     @Test
     @DisplayName("JMH's scores by method: divided by the threads, percentiles of samples, medians of counters")
     void jmh() throws IOException {
-        Map<String, Double> figures = JmhContestant.figures("""
+        Map<String, Double> figures = JmhCandidate.figures("""
             [{"benchmark": "io.x.Bench.two", "mode": "avgt", "threads": 2, "primaryMetric": {"score": 30.0}, "secondaryMetrics": {}},
              {"benchmark": "io.x.Bench.woken", "mode": "sample", "threads": 1,
               "primaryMetric": {"score": 7.0, "scorePercentiles": {"50.0": 6.0, "99.0": 9.0}}, "secondaryMetrics": {}},
@@ -75,8 +75,8 @@ class JsonTest {
                 .containsEntry("woken.p50", 6.0)
                 .containsEntry("woken.p99", 9.0)
                 .containsEntry("fire.cpuNanos", 4.0);
-        assertThatThrownBy(() -> JmhContestant.figures("[]")).isInstanceOf(IOException.class);
-        assertThatThrownBy(() -> JmhContestant.figures("[{}]")).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> JmhCandidate.figures("[]")).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> JmhCandidate.figures("[{}]")).isInstanceOf(IOException.class);
     }
 
     @Test

@@ -16,7 +16,7 @@ class RoundsTest {
     @DisplayName("everyone has one turn in a round, and each round begins with the next of them")
     void rotates() throws Exception {
         Fixed.play(
-                Fixed.contest(
+                Fixed.comparison(
                         new Fixed("a", turns, 1, 1, 1), new Fixed("b", turns, 1, 1, 1), new Fixed("c", turns, 1, 1, 1)),
                 3);
         assertThat(String.join("", turns)).isEqualTo("abc" + "bca" + "cab");
@@ -26,7 +26,7 @@ class RoundsTest {
     @DisplayName("a ratio is taken within a round: a machine that is slow for a round is slow for both")
     void paired() throws Exception {
         Outcome outcome =
-                Fixed.play(Fixed.contest(new Fixed("a", turns, 10, 100, 20), new Fixed("b", turns, 11, 110, 20)), 3);
+                Fixed.play(Fixed.comparison(new Fixed("a", turns, 10, 100, 20), new Fixed("b", turns, 11, 110, 20)), 3);
         Ratio ratio = Ratio.paired(outcome.figures("b", "cost"), outcome.figures("a", "cost"))
                 .orElseThrow();
         assertThat(ratio).isEqualTo(new Ratio(1.1, 1.0, 1.1));
@@ -35,7 +35,7 @@ class RoundsTest {
     @Test
     @DisplayName("who fails is out, keeps what it had, and spoils nobody's pairs")
     void failure() throws Exception {
-        Outcome outcome = Fixed.play(Fixed.contest(new Fixed("a", turns, 1, 2, 4), new Fixed("b", turns, 3)), 3);
+        Outcome outcome = Fixed.play(Fixed.comparison(new Fixed("a", turns, 1, 2, 4), new Fixed("b", turns, 3)), 3);
         assertThat(outcome.failed()).isTrue();
         assertThat(outcome.figures("b", "cost")).containsExactly(3.0, null, null);
         assertThat(outcome.figures("a", "cost")).containsExactly(1.0, 2.0, 4.0);
@@ -57,10 +57,10 @@ class RoundsTest {
 
     @Test
     void theFirstTakesThePlaceOfABaselineThatIsAbsent() {
-        Contest contest = Fixed.contest(new Fixed("a", turns), new Fixed("b", turns));
-        assertThat(contest.withBaselinePresent()).isSameAs(contest);
-        Contest absent =
-                new Contest("id", "title", "nobody", contest.columns(), contest.contestants(), contest.targets());
+        Comparison comparison = Fixed.comparison(new Fixed("a", turns), new Fixed("b", turns));
+        assertThat(comparison.withBaselinePresent()).isSameAs(comparison);
+        Comparison absent = new Comparison(
+                "id", "title", "nobody", comparison.columns(), comparison.candidates(), comparison.targets());
         assertThat(absent.withBaselinePresent().baseline()).isEqualTo("a");
     }
 }

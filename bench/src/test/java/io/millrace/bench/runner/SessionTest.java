@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 @DisplayName("A session")
 class SessionTest {
-    private final List<String> held = new ArrayList<>();
+    private final List<String> compared = new ArrayList<>();
 
     @TempDir
     Path folder;
@@ -31,32 +31,32 @@ class SessionTest {
         PrintStream print = new PrintStream(OutputStream.nullOutputStream());
         try (Session session = new Session("test", settings, print, print)) {
             return session.run(List.of(self -> {
-                self.hold(contest("echo-50"), 1);
-                self.hold(contest("echo-1000"), 1);
-                self.hold(contest("bulk"), 1);
+                self.compare(comparison("echo-50"), 1);
+                self.compare(comparison("echo-1000"), 1);
+                self.compare(comparison("bulk"), 1);
             }));
         }
     }
 
-    /** Its one contestant has its name. */
-    private Contest contest(String id) {
-        return new Contest(
-                id, id, id, List.of(Column.compared("cost", "ns", 1)), List.of(new Fixed(id, held, 1)), List.of());
+    /** Its one candidate has its name. */
+    private Comparison comparison(String id) {
+        return new Comparison(
+                id, id, id, List.of(Column.compared("cost", "ns", 1)), List.of(new Fixed(id, compared, 1)), List.of());
     }
 
     @Test
-    @DisplayName("holds every contest unless told otherwise, and writes their figures down")
+    @DisplayName("makes every comparison unless told otherwise, and writes their figures down")
     void all() throws Exception {
         assertThat(run(null)).isTrue();
-        assertThat(held).containsExactly("echo-50", "echo-1000", "bulk");
+        assertThat(compared).containsExactly("echo-50", "echo-1000", "bulk");
         assertThat(Files.readString(json())).contains("echo-50", "echo-1000", "bulk");
     }
 
     @Test
-    @DisplayName("--only: holds those with this in their name, and no other")
+    @DisplayName("--only: makes those with this in their name, and no other")
     void only() throws Exception {
         assertThat(run("echo")).isTrue();
-        assertThat(held).containsExactly("echo-50", "echo-1000");
+        assertThat(compared).containsExactly("echo-50", "echo-1000");
         assertThat(Files.readString(json())).contains("echo-1000").doesNotContain("bulk");
     }
 
@@ -65,7 +65,7 @@ class SessionTest {
     void none() {
         assertThatThrownBy(() -> run("frob"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("cannot hold --only frob; there are echo-50, echo-1000, bulk");
+                .hasMessage("no comparison has --only frob in its name; there are echo-50, echo-1000, bulk");
         assertThat(json()).doesNotExist();
     }
 }

@@ -14,7 +14,7 @@ class TableTest {
 
     private Outcome outcome() throws InterruptedException {
         return Fixed.play(
-                Fixed.contest(
+                Fixed.comparison(
                         new Fixed("a", turns, 1000, 2000, 1500),
                         new Fixed("b", turns, 1100, 2000, 1800),
                         new Fixed("c", turns)),

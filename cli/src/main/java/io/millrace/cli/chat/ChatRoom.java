@@ -12,13 +12,15 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * A room in which everybody hears everybody. A client's first line is its name, and each further one goes to all, the speaker too, in one order. {@code nc} is client enough.
+ * A chat room. A client's first line is its name, and each further line goes to everyone, including the sender, in one
+ * order. {@code nc} works as a client.
  *
- * <p>A line is encoded once, however many hear it. It waits at each connection by itself: who does not read is cut off when too much waits ({@link #MOST_WAITING}), and
- * nobody else waits for that one. What strangers say reaches terminals, so it is {@link Plain}.
+ * <p>A line is encoded once, regardless of how many receive it. It waits at each connection separately: a client that
+ * does not read is disconnected when too much is waiting ({@link #MOST_WAITING}), and the others are not affected. What
+ * strangers write reaches terminals, so it is cleaned by {@link Plain}.
  */
 public final class ChatRoom implements ConnectionHandler {
-    /** How many bytes may wait for one who does not read. */
+    /** How many bytes may wait for a client that does not read. */
     public static final int MOST_WAITING = 1 << 20;
 
     private static final int LONGEST_LINE = 1024;
@@ -32,11 +34,11 @@ public final class ChatRoom implements ConnectionHandler {
     }
 
     /**
-     * An empty room.
+     * Creates the handler of an empty room.
      *
-     * @param context who is connected
+     * @param context the connections
      * @param lineLimit how long a client may take for one line
-     * @return for a server
+     * @return the handler for a server
      */
     public static ConnectionHandler create(Supplier<ServerContext> context, Duration lineLimit) {
         return Framing.lines(LONGEST_LINE).within(lineLimit).frames(new ChatRoom(context));
@@ -62,7 +64,7 @@ public final class ChatRoom implements ConnectionHandler {
             connection.send("* a name has 1 to " + LONGEST_NAME + " letters, and no * or / first; your name?\n");
             return;
         }
-        // Also around the broadcast: all loops get the lines in the same order.
+        // The broadcast is inside, too, so that all loops get the lines in the same order.
         synchronized (members) {
             if (members.putIfAbsent(name, connection) != null) {
                 connection.send("* " + name + " is here already; your name?\n");

@@ -5,16 +5,17 @@ import java.nio.charset.StandardCharsets;
 import java.text.Normalizer;
 
 /**
- * Text of strangers, made fit for somebody else's terminal: what one does not see is not in it.
- *
+ * Makes text from strangers safe to show on a terminal: nothing invisible is left in it.
  * <ul>
- *   <li>No control characters: C0 and DEL, but also C1, where a terminal takes U+009B for the beginning of a command and U+009D for that of a title.
- *   <li>No format characters, such as those that turn the direction of writing or have no width, and nothing else that is never drawn.
- *   <li>Any space is a space, a tab too, and bytes that are no UTF-8 are U+FFFD.
- *   <li>A letter and its accent are one character, where there is one.
+ *   <li>No control characters: neither C0 and DEL nor C1, where a terminal takes U+009B for the beginning of a command
+ *       and U+009D for that of a title.
+ *   <li>No format characters, such as those that change the direction of writing or have no width, and nothing else
+ *       that is never drawn.
+ *   <li>Any space or tab becomes a space, and invalid UTF-8 becomes U+FFFD.
+ *   <li>A letter and its accent become one character, if there is one.
  * </ul>
  *
- * <p>So two names that are the same to the eye, save letters that look alike, are the same.
+ * <p>So two names that look the same are the same, except for letters that look alike.
  */
 final class Plain {
     private Plain() {}
@@ -46,7 +47,7 @@ final class Plain {
         };
     }
 
-    /** What else is never drawn: Default_Ignorable_Code_Point of Unicode, which Java does not tell. */
+    /** Returns whether Unicode lists it as Default_Ignorable_Code_Point, which Java does not expose. */
     private static boolean isIgnorable(int c) {
         return switch (c) {
             case 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0 -> true;

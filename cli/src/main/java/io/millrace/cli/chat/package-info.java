@@ -1,2 +1,5 @@
-/** A room in which everybody hears everybody: {@link io.millrace.cli.chat.ChatRoom}, on lines and a broadcast. */
+/**
+ * The service {@code chat}: {@link io.millrace.cli.chat.ChatRoom}, with lines and a broadcast. Called by {@code cli};
+ * uses only {@code server}.
+ */
 package io.millrace.cli.chat;

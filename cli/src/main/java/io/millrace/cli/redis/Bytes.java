@@ -4,9 +4,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes as a key of a map, with the hash counted once. Comparable, so that a map whose keys were chosen to collide is a tree, not a list.
+ * Bytes as the key of a map, with a cached hash. Comparable, so that a map whose keys were chosen to collide is a tree
+ * and not a list.
  *
- * <p>A view looks at bytes of somebody else, and can look at others afterwards: for finding, without a copy. What is kept in a map is a copy.
+ * <p>A view refers to bytes in another array, and can be moved to other bytes: it is used to search without a copy.
+ * What is kept in a map is a copy.
  */
 final class Bytes implements Comparable<Bytes> {
     private byte[] array;
@@ -22,7 +24,7 @@ final class Bytes implements Comparable<Bytes> {
         return new Bytes(new byte[0]);
     }
 
-    /** Looks at these bytes from now on. Only for a view. */
+    /** Moves a view to these bytes. */
     Bytes at(byte[] in, int from, int count) {
         array = in;
         offset = from;
@@ -35,7 +37,7 @@ final class Bytes implements Comparable<Bytes> {
         return this;
     }
 
-    /** What does not change any more. */
+    /** Returns an immutable copy. */
     Bytes copy() {
         Bytes copy = new Bytes(Arrays.copyOfRange(array, offset, offset + length));
         copy.length = length;
@@ -43,7 +45,7 @@ final class Bytes implements Comparable<Bytes> {
         return copy;
     }
 
-    /** The bytes of a copy. */
+    /** Returns the bytes of a copy. */
     byte[] array() {
         assert offset == 0 && array.length == length;
         return array;

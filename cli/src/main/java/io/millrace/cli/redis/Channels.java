@@ -6,15 +6,18 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 
-/** Who listens to which channel. Under the keyspace's lock, so that everybody gets messages in the order in which they were published. */
+/**
+ * The subscribers of each channel. Used under the keyspace's lock, so that all subscribers get messages in the order in
+ * which they were published.
+ */
 final class Channels {
     /** Sends the same bytes to several peers. */
     interface Publisher {
-        /** Returns how many took them. */
+        /** Returns how many peers took them. */
         int publish(List<Peer> to, ByteBuffer message);
     }
 
-    /** A subscriber that lets more wait is cut off, as Redis does: the others must not pay for it. */
+    /** A subscriber with more than this waiting is disconnected, as in Redis, so that the others are not affected. */
     private static final long MAX_WAITING = 32L << 20;
 
     private final HashMap<Bytes, LinkedHashSet<Session>> subscribers = new HashMap<>();
@@ -81,12 +84,15 @@ final class Channels {
         }
     }
 
-    /** The session is over. */
+    /** Removes a session that is over. */
     void remove(Session session) {
         List.copyOf(session.channels()).forEach(channel -> remove(session, channel));
     }
 
-    /** Tells all who listen; returns how many. The message is made once, and its bytes are shared by all who wait for it. */
+    /**
+     * Sends a message to all subscribers of a channel and returns how many there are. The message is encoded once, and
+     * its bytes are shared.
+     */
     int publish(CommandParser words) {
         LinkedHashSet<Session> to = subscribers.get(view.at(words.bytes(), words.offset(1), words.length(1)));
         if (to == null) {
@@ -109,7 +115,7 @@ final class Channels {
             }
         }
         int told = publisher.publish(peers, message.buffer());
-        // Not above: it may end the session here and now, which then stops listening.
+        // Not earlier: it may end the session within this call, which then unsubscribes.
         tooSlow.forEach(Peer::abort);
         return told;
     }

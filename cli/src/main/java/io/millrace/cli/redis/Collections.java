@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The commands for lists, sets and hashes. One that becomes empty is no longer there. Under the keyspace's lock. */
+/** The commands for lists, sets and hashes. An empty collection is removed. Used under the keyspace's lock. */
 final class Collections {
     private final Keyspace keys;
     private final Bytes view = Bytes.view();

@@ -2,7 +2,7 @@ package io.millrace.cli.redis;
 
 import org.jspecify.annotations.Nullable;
 
-/** The commands there are, and how many words each has: exactly, or if negative at least; the name counts. */
+/** The commands, and how many words each has, including the name: exactly or, if negative, at least. */
 enum Command {
     PING(-1),
     ECHO(2),
@@ -50,7 +50,10 @@ enum Command {
     UNSUBSCRIBE(-1),
     PUBLISH(3);
 
-    /** A table with many holes, by the first eight letters and the last eight of the name: at least one of the pair differs between any two names. */
+    /**
+     * A sparse table, by the first eight and the last eight letters of the name; any two names differ in at least one
+     * of the two.
+     */
     private static final int SLOTS = 256;
 
     private static final @Nullable Command[] TABLE = new Command[SLOTS];
@@ -88,7 +91,7 @@ enum Command {
         return (int) (((head + 31 * tail) * 0x9E3779B97F4A7C15L) >>> 56);
     }
 
-    /** By its name, in letters of either case; null if there is none. Makes no object. */
+    /** Returns the command with this name, in upper or lower case, or null. Allocates nothing. */
     static @Nullable Command find(byte[] in, int from, int length) {
         if (length == 0 || length > 16) {
             return null;

@@ -7,15 +7,17 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long a client may take for one command. Who sends a byte now and then is never idle; without this limit it would keep its connection, and what came so far, for ever.
+ * Limits how long a client may take for one command. A client that sends a byte now and then is never idle; without
+ * this limit it could keep its connection, and memory for what it sent, for ever.
  *
- * <p>A command may take {@code limit}, and longer as more of it comes: a large value over a slow line is nobody's fault. One alarm is enough for all commands of a client: it looks how late the present one is, so
- * a command that comes in pieces costs a store.
+ * <p>A command may take {@code limit}, and longer as more of it arrives, because a large value may come over a slow
+ * line. One alarm is enough for all commands of a client: when it fires, it computes how late the current command is,
+ * so a command that arrives in pieces only costs a store.
  *
- * <p>Called by the client's callbacks, and by the alarm on a thread of its own: hence the lock.
+ * <p>Called by the client's callbacks, and by the alarm on another thread; hence the lock.
  */
 final class CommandLimit {
-    /** Who sends so many bytes in a second may go on. */
+    /** A client that sends this many bytes per second may continue. */
     static final int BYTES_PER_SECOND = 16 << 10;
 
     private static final System.Logger LOG = System.getLogger("io.millrace");
@@ -37,12 +39,12 @@ final class CommandLimit {
     }
 
     /**
-     * Some of a command is there, and it waits for the rest.
+     * Part of a command has arrived, and the rest is missing.
      *
-     * @param bytes how much of it has come
-     * @param isNew whether it is another one than at the last call
+     * @param bytes how much of it has arrived
+     * @param isNew whether it is another command than at the last call
      */
-    synchronized void unfinished(int bytes, boolean isNew) {
+    synchronized void startOrContinue(int bytes, boolean isNew) {
         if (over) {
             return;
         }
@@ -56,12 +58,12 @@ final class CommandLimit {
         }
     }
 
-    /** There is nothing to wait for. */
-    synchronized void finished() {
+    /** No command is incomplete. */
+    synchronized void finish() {
         unfinished = false;
     }
 
-    /** The client is gone. */
+    /** The client has disconnected. */
     synchronized void end() {
         over = true;
         unfinished = false;
@@ -96,6 +98,6 @@ final class CommandLimit {
             over = true;
         }
         LOG.log(System.Logger.Level.DEBUG, "closing {0}: its command takes too long", peer);
-        peer.abort(); // who does not finish its command may not take replies either, and close would wait for that
+        peer.abort(); // such a client may not read replies either, and close would wait for that
     }
 }

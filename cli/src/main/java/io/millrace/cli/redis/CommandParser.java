@@ -4,20 +4,21 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Finds commands in bytes, as RESP arrays of bulk strings or as a line of words. It goes on where it stopped when more bytes are there: each byte is looked at once, however it comes. Nothing is copied: a
- * word is an offset and a length.
+ * Finds commands in bytes, as RESP arrays of bulk strings or as lines of words. When more bytes arrive, it continues
+ * where it stopped, so each byte is read once, in whatever pieces it arrives. Nothing is copied: a word is an offset
+ * and a length.
  */
 final class CommandParser {
     static final int MAX_BULK = 512 << 20;
     static final int MAX_LINE = 64 << 10;
     static final int MAX_WORDS = 1 << 20;
 
-    /** Room for the words of a usual command; what a long one needed is given back. */
+    /** Room for the words of a usual command; more is released afterwards. */
     private static final int USUAL = 16;
 
     private static final int UNKNOWN = -1;
 
-    /** What no client says. */
+    /** The input violates the protocol. */
     static final class ProtocolError extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -26,7 +27,7 @@ final class CommandParser {
         }
     }
 
-    // ---- The command that is being read; positions count from its first byte ----
+    // ---- The command that is being read; positions are relative to its first byte ----
     private int[] words = new int[2 * USUAL];
     private int count;
     private int expected = UNKNOWN;
@@ -34,17 +35,17 @@ final class CommandParser {
     private int position;
     private int searched;
 
-    // ---- Where it is ----
+    // ---- The bytes that contain it ----
     private byte[] bytes = {};
     private int begin;
 
     /**
      * Reads a command.
      *
-     * @param in holds what {@link #next} has not said to be done with
+     * @param in contains everything since the last {@link #next}
      * @param from the first byte of the command
-     * @param end behind the last byte that has come
-     * @return how many bytes the command has, or 0 if it is not all there
+     * @param end the end of the bytes that have arrived
+     * @return how many bytes the command has, or 0 if it is incomplete
      */
     int read(byte[] in, int from, int end) throws ProtocolError {
         bytes = in;
@@ -73,7 +74,7 @@ final class CommandParser {
         return position;
     }
 
-    /** Done with that command. */
+    /** Forgets the current command. */
     void next() {
         count = 0;
         expected = UNKNOWN;
@@ -125,7 +126,10 @@ final class CommandParser {
         return b >= ' ' && b < 127 ? (char) b : '?';
     }
 
-    /** Where the line that begins at the position ends with CR and another byte, from the command's first byte on; −1 if that has not come. */
+    /**
+     * Returns where the line at the current position ends with CR and another byte, relative to the command's first
+     * byte; −1 if the end has not arrived.
+     */
     private int endOfLine(int end, String ifTooLong) throws ProtocolError {
         for (int i = begin + searched; i < end - 1; i++) {
             if (bytes[i] == '\r') {
@@ -153,7 +157,7 @@ final class CommandParser {
             searched = i - begin;
             return 0;
         }
-        split(i); // a CR before the end is a space like others
+        split(i); // a CR before the end counts as a space
         return i + 1 - begin;
     }
 
@@ -182,7 +186,9 @@ final class CommandParser {
         }
     }
 
-    /** Writes what is in quotes over them, which is never longer; returns where it goes on to read and to write. */
+    /**
+     * Replaces a quoted string by its content, which is never longer. Returns where to continue to read and to write.
+     */
     private int[] unquote(int from, int end, int to, byte quote) throws ProtocolError {
         int written = to;
         for (int i = from; i < end; i++) {
@@ -205,7 +211,7 @@ final class CommandParser {
         throw new ProtocolError("unbalanced quotes in request");
     }
 
-    /** Whether an x and two hexadecimal digits are there. */
+    /** Returns whether there is an x followed by two hexadecimal digits. */
     private boolean isHex(int at, int end) {
         return at + 2 < end
                 && bytes[at] == 'x'
@@ -267,7 +273,7 @@ final class CommandParser {
         return new String(bytes, offset(word), length(word), StandardCharsets.UTF_8);
     }
 
-    /** Whether a word is this one; letters of either case. */
+    /** Returns whether a word equals this one, ignoring case. */
     boolean is(int word, String upperCase) {
         int length = length(word);
         if (length != upperCase.length()) {

@@ -8,14 +8,14 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** What the commands do, each in a few lines. Under the keyspace's lock. */
+/** Executes the commands. Used under the keyspace's lock. */
 final class Commands {
     static final String WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value";
     private static final String NOT_A_NUMBER = "ERR value is not an integer or out of range";
     static final String SYNTAX = "ERR syntax error";
     private static final System.Logger LOG = System.getLogger("io.millrace");
 
-    /** First words of a request's lines that are no commands. */
+    /** First words of HTTP lines that are not commands. */
     private static final String[] HTTP = {
         "POST", "HOST:", "PUT", "HEAD", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"
     };
@@ -23,7 +23,7 @@ final class Commands {
     private static final byte[] PONG = Reply.ascii("+PONG\r\n");
     private static final long MAX_EXPIRY = TimeUnit.DAYS.toNanos(36_500);
 
-    /** What is wrong with a command; the reply says so, and the next command runs. */
+    /** A command is wrong; the reply says why, and the next command runs. */
     static final class CommandError extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -40,7 +40,7 @@ final class Commands {
     private boolean toldOfHttp;
     private long toldOfHttpAt;
 
-    /** What {@code INFO} tells. */
+    /** What {@code INFO} reports. */
     interface Server {
         int connections();
 
@@ -54,7 +54,7 @@ final class Commands {
         this.server = server;
     }
 
-    /** Runs the command that was read, and replies. */
+    /** Runs the command that was read, and writes the reply. */
     void execute(Session session, CommandParser words, Reply reply) {
         executed++;
         int before = reply.size();
@@ -83,7 +83,8 @@ final class Commands {
     }
 
     /**
-     * Whether a browser speaks. A page can have it send a POST here, and lines of the body would be commands. Not of GET, which is a command: what follows that is {@code Host:}, and there it ends.
+     * Returns whether this is HTTP from a browser. A web page can make a browser send a POST here, and lines of its
+     * body would be commands. GET is a command itself; but it is followed by {@code Host:}, which is recognized.
      */
     private static boolean isHttp(CommandParser words) {
         for (String word : HTTP) {
@@ -94,7 +95,10 @@ final class Commands {
         return false;
     }
 
-    /** As Redis does: no reply, and nothing of what follows. Once a minute it is told, so that nobody can fill a disk with it. */
+    /**
+     * As in Redis: sends no reply, and ignores what follows. Logged at most once a minute, so that the log cannot be
+     * flooded.
+     */
     private void refuseHttp(Session session) {
         session.end();
         long now = System.nanoTime();
@@ -269,7 +273,7 @@ final class Commands {
         }
     }
 
-    /** What client libraries tell when they connect. */
+    /** What client libraries send when they connect. */
     private static void client(Session session, CommandParser words, Reply reply) throws CommandError {
         if (words.is(1, "SETNAME") || words.is(1, "SETINFO")) {
             reply.ok();
@@ -291,7 +295,7 @@ final class Commands {
     }
 
     private static long negated(long number) {
-        return -number; // the one number that has no opposite is none: see Numbers.NONE
+        return -number; // the only number without an opposite is not accepted: see Numbers.NONE
     }
 
     private static void string(@Nullable Entry entry, Reply reply) throws CommandError {

@@ -8,9 +8,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All keys and their values. Everything is done under {@link #lock}.
+ * All keys and their values. Used under {@link #lock}.
  *
- * <p>A key that expires has an alarm of the engine, which takes it away; and whoever finds it between its deadline and the alarm finds nothing.
+ * <p>A key that expires has an alarm of the engine, which removes it; between its deadline and the alarm, it is not
+ * found either.
  */
 final class Keyspace {
     final ReentrantLock lock = new ReentrantLock();
@@ -19,7 +20,10 @@ final class Keyspace {
     private final Bytes view = Bytes.view();
     private int expiring;
 
-    /** A key with its value: a string is a byte array that is its own; a list, a set or a hash is a collection. */
+    /**
+     * A key with its value: a string is a byte array that belongs to the entry; a list, a set or a hash is a
+     * collection.
+     */
     static final class Entry {
         final Bytes key;
         Object value;
@@ -50,14 +54,14 @@ final class Keyspace {
         return entry;
     }
 
-    /** A key that {@link #find} has just not found. */
+    /** Adds a key that {@link #find} has just not found. */
     void add(CommandParser words, int word, Object value) {
         Bytes key =
                 view.at(words.bytes(), words.offset(word), words.length(word)).copy();
         entries.put(key, new Entry(key, value));
     }
 
-    /** Sets a string. In place, if the one that is there has the same length: nobody else holds it. */
+    /** Sets a string; in place, if the previous one has the same length, because no other code refers to it. */
     void set(CommandParser words, int word, int valueWord, boolean keepDeadline) {
         Entry entry = find(words, word);
         if (entry == null) {
@@ -95,7 +99,7 @@ final class Keyspace {
 
     // ---- Expiring ----
 
-    /** Nanoseconds until it goes; it expires. */
+    /** Returns how many nanoseconds are left; the entry must expire. */
     long left(Entry entry) {
         return entry.deadline - manager.clock().nanoTime();
     }
@@ -108,15 +112,15 @@ final class Keyspace {
                 deadline,
                 fired -> {
                     if (fired) {
-                        expired(entry, deadline);
+                        expireIfDue(entry, deadline);
                     }
                 },
                 Priority.NORMAL);
         expiring++;
     }
 
-    /** The alarm. It may come when the entry has another deadline, or none. */
-    private void expired(Entry entry, long deadline) {
+    /** Called by the alarm, perhaps when the entry has another deadline by now, or none. */
+    private void expireIfDue(Entry entry, long deadline) {
         lock.lock();
         try {
             if (entry.alarm != null && entry.deadline == deadline) {
@@ -127,7 +131,7 @@ final class Keyspace {
         }
     }
 
-    /** It does not expire any more. */
+    /** Makes an entry not expire any more. */
     void persist(Entry entry) {
         AlarmKey alarm = entry.alarm;
         if (alarm != null) {

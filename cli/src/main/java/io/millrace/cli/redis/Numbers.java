@@ -1,8 +1,8 @@
 package io.millrace.cli.redis;
 
-/** Decimal numbers in bytes, as strict as Redis: no plus, no space, no leading zero, nothing that does not fit. */
+/** Decimal numbers in bytes, as strict as Redis: no plus sign, no space, no leading zero, no overflow. */
 final class Numbers {
-    /** What {@link #parse} returns for what is no number. The one number that cannot be told from it is refused too. */
+    /** Returned by {@link #parse} for what is not a number. The only number with this value is rejected, too. */
     static final long NONE = Long.MIN_VALUE;
 
     private Numbers() {}
@@ -34,7 +34,7 @@ final class Numbers {
         return value == Long.MIN_VALUE ? NONE : -value;
     }
 
-    /** How many characters it has. */
+    /** Returns how many characters it has. */
     static int length(long value) {
         int length = value < 0 ? 2 : 1;
         for (long rest = value / 10; rest != 0; rest /= 10) {
@@ -43,7 +43,7 @@ final class Numbers {
         return length;
     }
 
-    /** Writes it; there is room. Returns where it ends. */
+    /** Writes a number, for which there must be room. Returns where it ends. */
     static int write(long value, byte[] to, int at) {
         int end = at + length(value);
         int i = end;

@@ -4,7 +4,10 @@ import io.millrace.server.Connection;
 import io.millrace.server.SendResult;
 import java.nio.ByteBuffer;
 
-/** What a session needs of its connection; so that one can be tested without. The methods are those of {@link Connection}. */
+/**
+ * What a session needs from its connection, so that it can be tested without one. The methods are those of {@link
+ * Connection}.
+ */
 interface Peer {
     long id();
 
@@ -20,7 +23,7 @@ interface Peer {
 
     void abort();
 
-    /** The real one. */
+    /** A real connection. */
     record Of(Connection connection) implements Peer {
         @Override
         public long id() {

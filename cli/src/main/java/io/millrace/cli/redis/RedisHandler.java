@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** All clients of one keyspace. */
+/** The handler for all clients of one keyspace. */
 public final class RedisHandler implements ConnectionHandler {
     private final EventManager manager;
     private final long commandNanos;
@@ -22,10 +22,10 @@ public final class RedisHandler implements ConnectionHandler {
     private final LongAdder opened = new LongAdder();
 
     /**
-     * With an empty keyspace.
+     * Creates a handler with an empty keyspace.
      *
-     * @param manager its alarms take away keys that expire, and clients that do not finish their commands
-     * @param context tells the connections
+     * @param manager its alarms remove keys that expire, and clients that do not finish their commands
+     * @param context the connections
      * @param commandLimit how long a client may take for one command; longer if it is large
      */
     public RedisHandler(EventManager manager, Supplier<ServerContext> context, Duration commandLimit) {
@@ -61,18 +61,18 @@ public final class RedisHandler implements ConnectionHandler {
 
     @Override
     public void onData(Connection connection, ByteBuffer data) {
-        session(connection).received(data);
+        session(connection).onData(data);
     }
 
     @Override
     public void onWritable(Connection connection) {
-        session(connection).writable();
+        session(connection).onWritable();
     }
 
     @Override
     public void onDisconnect(Connection connection) {
         Session session = session(connection);
-        session.disconnected();
+        session.onDisconnect();
         keys.lock.lock();
         try {
             channels.remove(session);
@@ -81,7 +81,10 @@ public final class RedisHandler implements ConnectionHandler {
         }
     }
 
-    /** As by default; but after a mistake of ours, or with a full memory, who knows what the client was told: it gets no more of it. */
+    /**
+     * As by default; but after a bug of ours or an OutOfMemoryError, the reply may be incomplete, so the client gets no
+     * more of it.
+     */
     @Override
     public void onError(@Nullable Connection connection, Throwable failure) {
         ConnectionHandler.super.onError(connection, failure);

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Replies, one behind the other, in bytes that grow. */
+/** Collects replies, one after the other, in an array that grows. */
 final class Reply {
     private static final int USUAL = 16 << 10;
     private static final byte[] OK = ascii("+OK\r\n");
@@ -14,7 +14,7 @@ final class Reply {
     private byte[] bytes = new byte[USUAL];
     private int size;
 
-    /** Empty again; what a long one needed is given back. */
+    /** Empties it, and releases what a long reply needed. */
     void clear() {
         size = 0;
         if (bytes.length > 64 * USUAL) {
@@ -26,12 +26,12 @@ final class Reply {
         return size;
     }
 
-    /** Takes back what was written behind this. */
+    /** Removes what was written after this position. */
     void truncate(int to) {
         size = to;
     }
 
-    /** All of it; not a copy. */
+    /** Returns everything; not a copy. */
     ByteBuffer buffer() {
         return ByteBuffer.wrap(bytes, 0, size);
     }
@@ -40,7 +40,7 @@ final class Reply {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    private void room(int more) {
+    private void makeRoom(int more) {
         if (more > bytes.length - size) {
             long doubled = Math.max((long) size + more, 2L * bytes.length);
             if ((long) size + more > Integer.MAX_VALUE - 8) {
@@ -51,7 +51,7 @@ final class Reply {
     }
 
     void raw(byte[] text) {
-        room(text.length);
+        makeRoom(text.length);
         System.arraycopy(text, 0, bytes, size, text.length);
         size += text.length;
     }
@@ -77,7 +77,7 @@ final class Reply {
     }
 
     private void line(char kind, long value) {
-        room(24);
+        makeRoom(24);
         bytes[size++] = (byte) kind;
         size = Numbers.write(value, bytes, size);
         end();
@@ -93,7 +93,7 @@ final class Reply {
     }
 
     void bulk(byte[] text, int from, int length) {
-        room(length + 32);
+        makeRoom(length + 32);
         line('$', length);
         System.arraycopy(text, from, bytes, size, length);
         size += length;
@@ -104,10 +104,10 @@ final class Reply {
         bulk(ascii(text));
     }
 
-    /** Without CR and LF, which would end it. */
+    /** Writes an error, without CR and LF, which would end it. */
     void error(String text) {
         byte[] line = ascii(text.replace('\r', ' ').replace('\n', ' '));
-        room(line.length + 3);
+        makeRoom(line.length + 3);
         bytes[size++] = '-';
         raw(line);
         end();

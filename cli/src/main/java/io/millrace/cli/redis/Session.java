@@ -7,18 +7,22 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * One client: what of its input is left to do, and what it listens to.
+ * One client: its input that is not yet executed, and its subscriptions.
  *
- * <p>Bytes that were read are copied once, into memory of the thread, and commands run out of that; only the beginning of a command that is not all there is kept, and
- * grows with what comes, not with what was announced. The replies of one read go out in one send. A client that asks for more than it takes is not served further, and
- * not read, until it has taken that: so it cannot have replies without end made with a few bytes.
+ * <p>Received bytes are copied once, into memory of the thread, and commands are executed from there. Only the
+ * beginning of an incomplete command is kept, in memory that grows with what arrives, not with what was announced. The
+ * replies of one read go out in one send. A client that asks for more than it reads is neither served nor read until it
+ * has taken its replies; so it cannot cause endless replies with a few bytes.
  */
 final class Session {
     private static final byte[] NONE = {};
-    /** With so much to send, first it is sent; and if the connection says that too much waits, nothing more is run until it says that it does not. */
+    /**
+     * When this much is to be sent, it is sent first; if the connection says that too much is waiting, no more commands
+     * run until that has changed.
+     */
     static final int ENOUGH = 1 << 20;
 
-    /** What a thread needs while it runs commands, and nobody in between. */
+    /** What a thread needs while it runs commands; not used in between. */
     private static final class Scratch {
         private static final ThreadLocal<Scratch> OF_THREAD = ThreadLocal.withInitial(Scratch::new);
 
@@ -44,13 +48,13 @@ final class Session {
     private final CommandLimit limit;
     private Set<Bytes> channels = Set.of();
 
-    /** What was read and not run: from the first byte of a command on. */
+    /** Bytes that were read but not executed, beginning with the first byte of a command. */
     private byte[] kept = NONE;
 
     private int keptFrom;
     private int keptTo;
     private boolean waiting;
-    /** The last run ended because there was much to send. */
+    /** Whether the last run ended because there was much to send. */
     private boolean much;
 
     private boolean ended;
@@ -70,7 +74,7 @@ final class Session {
         return peer;
     }
 
-    /** Those it listens to; may be changed. Under the keyspace's lock. */
+    /** Returns the channels that it subscribes to, as a mutable set. Under the keyspace's lock. */
     Set<Bytes> channels() {
         if (!(channels instanceof LinkedHashSet)) {
             channels = new LinkedHashSet<>();
@@ -82,7 +86,7 @@ final class Session {
         return channels.size();
     }
 
-    /** After the reply to this command there is no other. */
+    /** Ends the session after the reply to the current command. */
     void end() {
         ended = true;
     }
@@ -91,13 +95,13 @@ final class Session {
         return ended;
     }
 
-    /** How many bytes wait for the rest of their command. */
+    /** Returns how many bytes wait for the rest of their command. */
     int keptBytes() {
         return keptTo - keptFrom;
     }
 
-    /** Bytes came. */
-    void received(ByteBuffer data) {
+    /** Called when bytes have arrived. */
+    void onData(ByteBuffer data) {
         if (ended) {
             return;
         }
@@ -111,7 +115,7 @@ final class Session {
                 watch(true);
             }
         } else {
-            room(size);
+            makeRoom(size);
             data.get(kept, keptTo, size);
             keptTo += size;
             if (!waiting) {
@@ -123,8 +127,8 @@ final class Session {
         }
     }
 
-    /** What was to be sent is sent. */
-    void writable() {
+    /** Called when the waiting replies have been sent. */
+    void onWritable() {
         if (waiting) {
             waiting = false;
             runKept();
@@ -146,27 +150,27 @@ final class Session {
         watch(progress);
     }
 
-    /** Who waits to send its replies is not late with its command. */
+    /** A client that waits to be served is not late with its command. */
     private void watch(boolean isNew) {
         if (keptFrom == keptTo || waiting) {
-            limit.finished();
+            limit.finish();
         } else {
-            limit.unfinished(keptTo - keptFrom, isNew);
+            limit.startOrContinue(keptTo - keptFrom, isNew);
         }
     }
 
-    /** The client is gone. */
-    void disconnected() {
+    /** Called when the client has disconnected. */
+    void onDisconnect() {
         limit.end();
     }
 
     private void keep(byte[] input, int from, int count) {
-        room(count);
+        makeRoom(count);
         System.arraycopy(input, from, kept, keptTo, count);
         keptTo += count;
     }
 
-    private void room(int more) {
+    private void makeRoom(int more) {
         int count = keptTo - keptFrom;
         if (kept.length - keptTo >= more) {
             return;
@@ -182,7 +186,9 @@ final class Session {
         keptTo = count;
     }
 
-    /** Runs the commands that are all there, and sends their replies; returns where the first begins that is not done. */
+    /**
+     * Runs the commands that are complete, and sends their replies. Returns where the first unfinished command begins.
+     */
     private int run(byte[] input, int from, int to) {
         int at = from;
         do {
@@ -194,7 +200,7 @@ final class Session {
         return at;
     }
 
-    /** The same until there is much to send, and sends it. */
+    /** Runs commands until there is much to send, and sends it. */
     private int runSome(byte[] input, int from, int to) {
         Reply reply = Scratch.get().reply;
         reply.clear();
@@ -216,12 +222,12 @@ final class Session {
             reply.error("ERR Protocol error: " + e.getMessage());
             ended = true;
         } finally {
-            // Sent before anybody else may publish, so that a subscriber hears of its subscription first.
+            // Sent before another client can publish, so that a subscriber learns of its subscription first.
             try {
                 much = reply.size() > ENOUGH;
                 if (reply.size() > 0) {
                     SendResult result = peer.send(reply.buffer());
-                    // One that is closed is not served further either.
+                    // A closed session is not served any further.
                     waiting = much && result != SendResult.QUEUED;
                 }
             } finally {

@@ -78,9 +78,9 @@ class CommandLimitTest {
     @Test
     @DisplayName("ends, however often a byte comes")
     void bytesNowAndThen() throws Exception {
-        limit.unfinished(1, true);
+        limit.startOrContinue(1, true);
         pass(Duration.ofSeconds(2));
-        limit.unfinished(2, false);
+        limit.startOrContinue(2, false);
         assertThat(client.aborted).isFalse();
         pass(Duration.ofSeconds(2));
         pass(Duration.ofSeconds(1));
@@ -91,14 +91,14 @@ class CommandLimitTest {
     @DisplayName("begins anew with each command")
     void eachCommand() throws Exception {
         for (int i = 0; i < 10; i++) {
-            limit.unfinished(1, true);
+            limit.startOrContinue(1, true);
             pass(Duration.ofSeconds(2));
             assertThat(client.aborted).isFalse();
         }
-        limit.finished();
+        limit.finish();
         pass(Duration.ofHours(1));
         assertThat(client.aborted).isFalse();
-        limit.unfinished(1, false);
+        limit.startOrContinue(1, false);
         pass(Duration.ofSeconds(2));
         assertThat(client.aborted).isFalse();
         pass(Duration.ofSeconds(2));
@@ -108,8 +108,8 @@ class CommandLimitTest {
     @Test
     @DisplayName("is longer for one of which much has come")
     void largeOnes() throws Exception {
-        limit.unfinished(1, true);
-        limit.unfinished(100 * CommandLimit.BYTES_PER_SECOND, false);
+        limit.startOrContinue(1, true);
+        limit.startOrContinue(100 * CommandLimit.BYTES_PER_SECOND, false);
         pass(Duration.ofSeconds(100));
         assertThat(client.aborted).isFalse();
         pass(Duration.ofSeconds(4));
@@ -119,9 +119,9 @@ class CommandLimitTest {
     @Test
     @DisplayName("is nobody's once the client is gone")
     void gone() throws Exception {
-        limit.unfinished(1, true);
+        limit.startOrContinue(1, true);
         limit.end();
-        limit.unfinished(1, true);
+        limit.startOrContinue(1, true);
         pass(Duration.ofHours(1));
         assertThat(client.aborted).isFalse();
     }
@@ -129,7 +129,7 @@ class CommandLimitTest {
     @Test
     @DisplayName("is over at its end, and not looked at before")
     void atItsEnd() throws Exception {
-        limit.unfinished(0, true);
+        limit.startOrContinue(0, true);
         pass(LIMIT.minusNanos(1));
         assertThat(client.aborted).isFalse();
         assertThat(reactors.metrics().alarmsDue()).as("that of pass").isLessThanOrEqualTo(1);

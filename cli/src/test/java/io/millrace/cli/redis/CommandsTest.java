@@ -77,7 +77,7 @@ class CommandsTest {
         }
 
         void tell(String text) {
-            session.received(ByteBuffer.wrap(text.getBytes(ISO_8859_1)));
+            session.onData(ByteBuffer.wrap(text.getBytes(ISO_8859_1)));
         }
 
         String ask(String line) {
@@ -543,13 +543,13 @@ class CommandsTest {
         assertThat(client.done).containsExactly("pause", "pause");
         client.sent.reset();
         client.answer = SendResult.QUEUED;
-        client.session.writable();
+        client.session.onWritable();
         assertThat(client.done).containsExactly("pause", "pause", "resume");
         assertThat(client.replies()).endsWith("x|+OK|");
         assertThat(client.session.keptBytes()).isEqualTo(2);
         assertThat(client.ask("NG")).isEqualTo("+PONG|");
         assertThat(client.session.keptBytes()).isZero();
-        client.session.writable();
+        client.session.onWritable();
         assertThat(client.done).as("it did not wait").containsExactly("pause", "pause", "resume");
     }
 
@@ -564,7 +564,7 @@ class CommandsTest {
         assertThat(client.done).containsExactly("pause");
         assertThat(client.ask("PING")).isEmpty();
         client.answer = SendResult.QUEUED;
-        client.session.writable();
+        client.session.onWritable();
         assertThat(client.replies()).isEqualTo("+PONG|");
     }
 
@@ -652,7 +652,7 @@ class CommandsTest {
         pass(Duration.ofHours(1));
         assertThat(client.done).containsExactly("pause");
         client.answer = SendResult.QUEUED;
-        client.session.writable();
+        client.session.onWritable();
         pass(Duration.ofSeconds(3));
         assertThat(client.done).as("3 s, and as long as three bytes take").containsExactly("pause", "resume");
         pass(Duration.ofSeconds(1));
@@ -664,7 +664,7 @@ class CommandsTest {
     void gone() {
         client.tell("PIN");
         alarmsPending(1);
-        client.session.disconnected();
+        client.session.onDisconnect();
         alarmsPending(0);
     }
 

@@ -72,15 +72,15 @@ class RespFuzzTest {
         }
 
         void tell(Session session, byte[] bytes, int from, int count) {
-            session.received(ByteBuffer.wrap(bytes, from, count));
+            session.onData(ByteBuffer.wrap(bytes, from, count));
             while (owesWritable) {
                 owesWritable = false;
-                session.writable();
+                session.onWritable();
             }
         }
 
         void disconnect(Session session) {
-            session.disconnected();
+            session.onDisconnect();
             channels.remove(session);
             assertThat(channels.size()).isZero();
         }

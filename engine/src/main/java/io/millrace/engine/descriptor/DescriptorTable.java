@@ -5,19 +5,22 @@ import java.util.Collection;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The descriptors of a manager: what its reactors' last turns must tell, and which numbers are taken. Any thread. */
+/** The descriptors of a manager: which are open, and which descriptor numbers are in use. Any thread. */
 public final class DescriptorTable {
-    /** Those that are open. Their sources may be closed without them, so the poll does not know all of them. */
+    /** The open descriptors. Their sources may be closed without them, so the polls do not know all of them. */
     private final Set<EventSink> descriptors = ConcurrentHashMap.newKeySet();
-    /** Of those that were registered by number: the kernel would take one twice, and report it to one of the two. */
+    /**
+     * Descriptors that were registered by number. The kernel would accept the same number twice and report its events
+     * to only one of the two.
+     */
     private final Set<Integer> numbers = ConcurrentHashMap.newKeySet();
 
-    /** Takes a number; false if it is taken. */
+    /** Claims a number. Returns false if it is in use. */
     public boolean claim(int fd) {
         return numbers.add(fd);
     }
 
-    /** Gives back a number that came to nothing. */
+    /** Gives back a number whose registration failed. */
     public void disclaim(int fd) {
         numbers.remove(fd);
     }
@@ -26,18 +29,18 @@ public final class DescriptorTable {
         descriptors.add(descriptor);
     }
 
-    /** It was not registered after all. */
+    /** Removes a descriptor whose registration failed. */
     public void remove(EventSink descriptor) {
         descriptors.remove(descriptor);
     }
 
-    /** A descriptor is closed or released. */
+    /** Removes a descriptor that was closed or released. */
     void forget(EventSink descriptor, int fd) {
         descriptors.remove(descriptor);
         numbers.remove(fd);
     }
 
-    /** A view. */
+    /** Returns a live view. */
     public Collection<EventSink> all() {
         return descriptors;
     }

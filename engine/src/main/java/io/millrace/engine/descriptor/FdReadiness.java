@@ -21,9 +21,10 @@ import java.util.function.Consumer;
 /**
  * The readiness descriptor of {@link Reactors}: three {@link ReadinessDirection}s over one source of a reactor's poll.
  *
- * <p>Where the kernel has edges, the source is registered once, for both directions, and never changed: readiness that nobody waits for is kept in
- * the direction. Where it has none, nobody tells us that a raw descriptor was drained, and what nobody reads would be reported for ever; so there it is
- * registered as a one-shot for the directions that somebody waits for, and armed anew when somebody does.
+ * <p>If the kernel supports edges, the source is registered once for both directions and never changed; readiness that
+ * no callback waits for is kept in the direction. Otherwise nothing tells us when a raw descriptor was drained, and
+ * input that is not read would be reported without end. There, the source is registered as a one-shot for the
+ * directions that have a waiting callback, and armed again when a callback is added.
  */
 public final class FdReadiness implements ReadinessDescriptor, EventSink {
     private static final Interest BOTH = Interest.READ_WRITE;
@@ -44,7 +45,7 @@ public final class FdReadiness implements ReadinessDescriptor, EventSink {
         this.table = table;
         this.reactor = reactor;
         this.source = source;
-        this.fd = FdWatchSource.numberOf(source);
+        this.fd = BorrowedFdSource.numberOf(source);
         this.oneShot = reactor.emulatesTriggers();
     }
 
@@ -71,7 +72,7 @@ public final class FdReadiness implements ReadinessDescriptor, EventSink {
         arm();
     }
 
-    /** In the turn's snapshot: the callback that waits for this. */
+    /** Adds the callback that waits for this direction, if any, to the turn's snapshot. */
     private void queue(ReadinessDirection direction) {
         PendingNotification waiter = direction.ready();
         if (waiter != null) {
@@ -79,14 +80,14 @@ public final class FdReadiness implements ReadinessDescriptor, EventSink {
         }
     }
 
-    /** Has the kernel tell of what is awaited, where it does not do so anyway. */
+    /** Asks the kernel for the awaited directions, if it does not report them anyway. */
     private void arm() {
         if (!oneShot || closed.get()) {
             return;
         }
-        // Looking and telling the kernel are two steps, and another thread may do both in between. So whoever has told
-        // looks again: the last to tell has
-        // told of everything that was awaited then, and what is awaited later is told of by whoever awaits it.
+        // Reading what is awaited and telling the kernel are two steps, and another thread may do both in between. So
+        // after telling the kernel we read again: the last thread to tell it has told it everything that was awaited
+        // then, and a callback that is added later tells it again.
         Interest told = Interest.NONE;
         for (Interest awaited = awaited(); !awaited.equals(told); awaited = awaited()) {
             told = awaited;
@@ -102,7 +103,7 @@ public final class FdReadiness implements ReadinessDescriptor, EventSink {
         return write.isAwaited() ? interest.and(Interest.WRITABLE) : interest;
     }
 
-    /** False if the descriptor is closed. */
+    /** Returns false if the descriptor is closed. */
     private boolean tell(Interest interest) {
         try {
             reactor.poll.reregister(source, 0, interest, Trigger.ONESHOT);
@@ -148,7 +149,10 @@ public final class FdReadiness implements ReadinessDescriptor, EventSink {
         awaitUntil(write, new PendingNotification(this, Objects.requireNonNull(callback, "callback")), deadlineNanos);
     }
 
-    /** The alarm comes first, so that whoever takes the waiter out of its direction finds it there; it stays harmless if nobody waits. */
+    /**
+     * Creates the alarm first, so that the thread that takes the callback out of its direction finds it. If no callback
+     * is waiting by then, the alarm does nothing.
+     */
     private void awaitUntil(ReadinessDirection direction, PendingNotification waiter, long deadlineNanos) {
         Alarm timeout = new Alarm(
                 reactor,
@@ -161,12 +165,12 @@ public final class FdReadiness implements ReadinessDescriptor, EventSink {
                     }
                 },
                 direction.priority);
-        waiter.timeout(timeout);
+        waiter.setTimeout(timeout);
         await(direction, waiter);
         try {
             reactor.schedule(timeout);
         } catch (RejectedExecutionException e) {
-            // The reactor is in its last turn, and that tells everybody who waits: CLOSED, sooner than any timeout.
+            // The reactor is in its last turn, which calls every waiting callback with CLOSED, sooner than any timeout.
         }
     }
 
@@ -227,7 +231,7 @@ public final class FdReadiness implements ReadinessDescriptor, EventSink {
         if (closed.compareAndSet(false, true)) {
             deregister();
             closeDirections();
-            onReactor(this::closeSource);
+            runOnReactor(this::closeSource);
         }
     }
 
@@ -247,7 +251,7 @@ public final class FdReadiness implements ReadinessDescriptor, EventSink {
         return reactor == other;
     }
 
-    /** What waits is told, and the source, which is the user's, stays open. */
+    /** Calls the waiting callbacks. The source belongs to the user and stays open. */
     @Override
     public void onReactorEnd() {
         release();
@@ -257,7 +261,7 @@ public final class FdReadiness implements ReadinessDescriptor, EventSink {
         try {
             reactor.poll.deregister(source);
         } catch (IllegalStateException e) {
-            // The source was closed by its owner, which deregistered it; or the poll was.
+            // The source was closed, which deregistered it; or the poll was closed.
         }
     }
 
@@ -270,12 +274,12 @@ public final class FdReadiness implements ReadinessDescriptor, EventSink {
     private void close(ReadinessDirection direction) {
         PendingNotification waiter = direction.close();
         if (waiter != null) {
-            onReactor(waiter.with(NotifyOutcome.CLOSED));
+            runOnReactor(waiter.with(NotifyOutcome.CLOSED));
         }
     }
 
-    /** Behind what was put there before, with the same priority: so the source is closed after the callbacks. */
-    private void onReactor(Runnable what) {
+    /** Runs after what was queued before with the same priority, so that the source is closed after the callbacks. */
+    private void runOnReactor(Runnable what) {
         reactor.executeAlways(what, Priority.SYSTEM);
     }
 

@@ -6,7 +6,10 @@ import io.millrace.engine.reactor.Alarm;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A callback that waits for a direction of a readiness descriptor, with or without a timeout. It is handed to one caller, which runs it. */
+/**
+ * A callback that waits for a direction of a readiness descriptor, with or without a timeout. Only one thread gets hold
+ * of it, and runs it.
+ */
 final class PendingNotification implements Runnable {
     private final FdReadiness descriptor;
     private final Object callback;
@@ -26,12 +29,12 @@ final class PendingNotification implements Runnable {
         this.run = () -> callback.accept(outcome);
     }
 
-    /** Before it is put into its direction. */
-    void timeout(Alarm alarm) {
+    /** Called before it is put into its direction. */
+    void setTimeout(Alarm alarm) {
         this.timeout = alarm;
     }
 
-    /** By whoever got it: what it will be told, before it is queued. Its timeout is not needed any more. */
+    /** Sets the outcome before it is queued, and cancels its timeout. Called by the thread that got hold of it. */
     PendingNotification with(NotifyOutcome result) {
         outcome = result;
         Alarm alarm = timeout;

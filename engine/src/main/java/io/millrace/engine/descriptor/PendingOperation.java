@@ -4,10 +4,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The place of a pending operation: empty, an operation, or closed for ever. One word; whoever takes an operation out of it calls its callback, so that is
- * called once. An operation that came in before the close is handed to the closer, and none comes in afterwards.
+ * Holds at most one pending operation: empty, an operation, or closed for good. It is one atomic word, and the thread
+ * that takes the operation out calls its callback; so the callback is called once. The thread that closes it gets the
+ * operation that is in it, and none can be put in afterwards.
  */
-@SuppressWarnings("ReferenceEquality") // states are themselves
+@SuppressWarnings("ReferenceEquality") // states are compared by identity
 final class PendingOperation<T> {
     private static final Object CLOSED = new Object();
 
@@ -24,21 +25,21 @@ final class PendingOperation<T> {
         }
     }
 
-    /** The operation that is in it; null if there is none. */
-    @SuppressWarnings("unchecked") // put lets in nothing else
+    /** Returns the operation that is in it, or null. */
+    @SuppressWarnings("unchecked") // put accepts nothing else
     @Nullable
     T get() {
         Object present = state.get();
         return present == CLOSED ? null : (T) present;
     }
 
-    /** Takes this operation out: true if it was in, and the caller must call its callback. */
+    /** Takes this operation out. If this returns true, the caller must call its callback. */
     boolean take(T operation) {
         return state.compareAndSet(operation, null);
     }
 
-    /** Lets none in from now on, and takes out the one that is in; null if there is none. */
-    @SuppressWarnings("unchecked") // put lets in nothing else
+    /** Accepts no more operations, and takes out the one that is in it, or returns null. */
+    @SuppressWarnings("unchecked") // put accepts nothing else
     @Nullable
     T close() {
         Object present = state.getAndSet(CLOSED);

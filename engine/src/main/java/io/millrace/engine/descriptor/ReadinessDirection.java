@@ -5,16 +5,16 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One direction of a readiness descriptor: not ready, ready, a callback that waits, or closed. One word, so that of a notification, a readiness and
- * a timeout that meet, each sees what the other did (grpc-9, grpc-10).
+ * One direction of a readiness descriptor: not ready, ready, a waiting callback, or closed. It is one atomic word, so if
+ * a notify call, readiness and a timeout happen at once, each sees what the others did (grpc-9, grpc-10).
  *
  * <pre>
- * NOT_READY ── notify ──► callback ── ready, timeout ──► NOT_READY   the callback is handed to whoever did that, once
- *     └────── ready ────► READY ──── notify, clear ────► NOT_READY   notify: its callback is run at once
- *                    any ── close ──► CLOSED                         a callback that waits is handed to the closer
+ * NOT_READY ── notify ──► callback ── ready, timeout ──► NOT_READY   the thread that did this gets the callback, once
+ *     └────── ready ────► READY ──── notify, clear ────► NOT_READY   notify: its callback runs at once
+ *                    any ── close ──► CLOSED                         the thread that closes gets a waiting callback
  * </pre>
  */
-@SuppressWarnings("ReferenceEquality") // states are themselves
+@SuppressWarnings("ReferenceEquality") // states are compared by identity
 final class ReadinessDirection {
     private static final Object NOT_READY = new Object();
     private static final Object READY = new Object();
@@ -28,7 +28,7 @@ final class ReadinessDirection {
         this.name = name;
     }
 
-    /** A callback is to wait: true if it need not, because it is ready now. */
+    /** Lets a callback wait. Returns true if it need not wait, because the direction is ready. */
     boolean notify(PendingNotification waiter) {
         for (; ; ) {
             Object seen = state.get();
@@ -49,7 +49,7 @@ final class ReadinessDirection {
         }
     }
 
-    /** It became ready: the callback that waited, which the caller must run; null if none did. */
+    /** Marks the direction ready. Returns the waiting callback, which the caller must run, or null. */
     @Nullable
     PendingNotification ready() {
         for (; ; ) {
@@ -67,7 +67,7 @@ final class ReadinessDirection {
         }
     }
 
-    /** The time of a callback is over: true if it still waited, and the caller must run it. */
+    /** Ends the wait of a callback whose time is over. If this returns true, the caller must run it. */
     boolean timedOut(PendingNotification waiter) {
         return state.compareAndSet(waiter, NOT_READY);
     }
@@ -76,7 +76,7 @@ final class ReadinessDirection {
         state.compareAndSet(READY, NOT_READY);
     }
 
-    /** The callback that waited, which the caller must run; null if none did. */
+    /** Closes the direction. Returns the waiting callback, which the caller must run, or null. */
     @Nullable
     PendingNotification close() {
         return state.getAndSet(CLOSED) instanceof PendingNotification waiter ? waiter : null;

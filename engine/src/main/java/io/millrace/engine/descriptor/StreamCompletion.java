@@ -27,10 +27,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The completion descriptor of {@link Reactors}, built on readiness: try, else wait until the kernel tells, then try again.
+ * The completion descriptor of {@link Reactors}, built on readiness: try the call; if it would block, wait for the
+ * kernel and try again.
  *
- * <p>What any thread may touch are the two pending operations, each in a {@link PendingOperation}: whoever puts one in hands it to the reactor; the reactor, or close, takes it out,
- * and whoever took it out calls its callback. All else belongs to the reactor's thread.
+ * <p>Other threads use only the two pending operations, each in a {@link PendingOperation}. The thread that puts one in
+ * hands it to the reactor. The reactor, or a close, takes it out and calls its callback. Everything else belongs to the
+ * reactor's thread.
  */
 public abstract sealed class StreamCompletion implements CompletionDescriptor, EventSink {
     private static final Interest BOTH = Interest.READ_WRITE;
@@ -45,11 +47,14 @@ public abstract sealed class StreamCompletion implements CompletionDescriptor, E
     private final AtomicBoolean closed = new AtomicBoolean();
     private @Nullable Object attachment;
 
-    /** Whether the kernel said so, and no call has found otherwise since. The reactor's thread. */
+    /** Whether the kernel reported it ready and no call has met would-block since. Used on the reactor's thread. */
     private boolean readable;
 
     private boolean writable;
-    /** The kernel said that there is an end or an error to be read: a short read does not mean that nothing is left. */
+    /**
+     * Whether the kernel reported an end or an error that is still to be read; then a short read does not mean that the
+     * socket is drained.
+     */
     private boolean ending;
 
     private final Runnable tryRead = this::tryRead;
@@ -60,7 +65,7 @@ public abstract sealed class StreamCompletion implements CompletionDescriptor, E
         this.table = table;
         this.reactor = reactor;
         this.source = source;
-        this.fd = FdWatchSource.numberOf(source);
+        this.fd = BorrowedFdSource.numberOf(source);
     }
 
     public static StreamCompletion of(
@@ -73,7 +78,7 @@ public abstract sealed class StreamCompletion implements CompletionDescriptor, E
         return new OfUdp(manager, table, reactor, socket);
     }
 
-    /** A read that is pending. */
+    /** A pending read. */
     private static final class Reading {
         private final Supplier<ByteBuffer> allocator;
         private final Consumer<ReadResult> callback;
@@ -85,7 +90,7 @@ public abstract sealed class StreamCompletion implements CompletionDescriptor, E
             this.callback = callback;
         }
 
-        /** The buffer to read into, asked for once; null if it has no room. */
+        /** Returns the buffer to read into, which the allocator is asked for once; null if it has no room. */
         @Nullable
         ByteBuffer room() {
             ByteBuffer present = buffer;
@@ -103,12 +108,12 @@ public abstract sealed class StreamCompletion implements CompletionDescriptor, E
         }
     }
 
-    /** A write that is pending. */
+    /** A pending write. */
     static final class Writing {
         final ByteBuffer[] buffers;
         final @Nullable InetSocketAddress target;
         private final Consumer<WriteResult> callback;
-        /** How far it has come. */
+        /** The first buffer that is not completely written. */
         int first;
 
         long written;
@@ -151,7 +156,7 @@ public abstract sealed class StreamCompletion implements CompletionDescriptor, E
         begin(reading, new Reading(allocator, callback), "read", tryRead);
     }
 
-    /** The callback is called, once, unless this throws. */
+    /** Starts an operation. Its callback is called once, unless this throws. */
     private <T> void begin(PendingOperation<T> slot, T operation, String doing, Runnable attempt) {
         if (closed.get()) {
             throw new IllegalStateException("cannot " + doing + ": " + this + " is closed");
@@ -160,7 +165,7 @@ public abstract sealed class StreamCompletion implements CompletionDescriptor, E
         try {
             reactor.execute(attempt);
         } catch (RejectedExecutionException e) {
-            // The reactor is in its last turn, which closes this descriptor and tells the callback.
+            // The reactor is in its last turn, which closes this descriptor and calls the callback.
         }
     }
 
@@ -188,7 +193,7 @@ public abstract sealed class StreamCompletion implements CompletionDescriptor, E
                 new IOException("cannot read from " + this + ": the allocator gave a buffer without room"));
     }
 
-    /** Null if it would block. */
+    /** Returns null if it would block. */
     private @Nullable ReadResult attempt(Reading pending, ByteBuffer room) throws IOException {
         int wanted = room.remaining();
         int got = receive(room);
@@ -211,7 +216,7 @@ public abstract sealed class StreamCompletion implements CompletionDescriptor, E
     public void write(List<ByteBuffer> buffers, @Nullable InetSocketAddress target, Consumer<WriteResult> callback) {
         Objects.requireNonNull(callback, "callback");
         requireTarget(target);
-        // Copied, and refused if one is null, before anything is pending.
+        // Copied, and nulls rejected, before anything is pending.
         begin(writing, new Writing(List.copyOf(buffers), target, callback), "write", tryWrite);
     }
 
@@ -230,8 +235,8 @@ public abstract sealed class StreamCompletion implements CompletionDescriptor, E
         } catch (IOException e) {
             result = closed.get() ? new WriteResult.Closed() : new WriteResult.Failed(e, pending.written);
         } catch (Throwable e) {
-            // Such as a datagram without a target on a socket that is not connected, or a buffer that is used elsewhere
-            // too.
+            // For example a datagram without a target on an unconnected socket, or a buffer that is also used
+            // elsewhere.
             result = new WriteResult.Failed(
                     new IOException("cannot write to " + this + ": " + why(e), e), pending.written);
         }
@@ -248,7 +253,7 @@ public abstract sealed class StreamCompletion implements CompletionDescriptor, E
         }
     }
 
-    // ---- What differs ----
+    // ---- What the two kinds implement ----
 
     abstract int receive(ByteBuffer into) throws IOException;
 
@@ -256,12 +261,12 @@ public abstract sealed class StreamCompletion implements CompletionDescriptor, E
 
     abstract boolean isShortReadTheEnd();
 
-    /** Sends on; false if it would block before all is sent. */
+    /** Continues to send. Returns false if it would block before everything is sent. */
     abstract boolean send(Writing pending) throws IOException;
 
     abstract void requireTarget(@Nullable InetSocketAddress target);
 
-    // ---- Ending ----
+    // ---- Closing ----
 
     @Override
     public void close() {
@@ -447,7 +452,7 @@ public abstract sealed class StreamCompletion implements CompletionDescriptor, E
 
         @Override
         void requireTarget(@Nullable InetSocketAddress target) {
-            // Connected or not is the socket's business: it says so when it sends.
+            // Whether it has to be connected is up to the socket, which says so when it sends.
         }
 
         @Override

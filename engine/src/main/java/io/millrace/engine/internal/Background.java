@@ -1,14 +1,15 @@
 package io.millrace.engine.internal;
 
-/** Runs what a callback must not wait for. */
+/** Runs work that a callback must not wait for. */
 public final class Background {
     private Background() {}
 
     /**
-     * Runs something on a thread of its own: a platform thread, because virtual ones may all be held up by what is to be ended. If there can be no more threads, here.
+     * Runs a task on a new platform thread. It is not a virtual thread, because all carriers may be held by what is to
+     * be shut down. If no thread can be started, the task runs on the calling thread.
      *
-     * @param name of the thread
-     * @param what to run
+     * @param name the name of the thread
+     * @param what the task
      */
     public static void run(String name, Runnable what) {
         try {

@@ -7,14 +7,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The one deadline of an ending. Whatever has to be waited for on the way is waited for until this moment and no longer, so the sum of the waits has the bound that the
- * caller asked for (end-3). Time is that of an injected clock; a wait looks again when the clock jumps.
+ * The one deadline of a shutdown. Everything that it waits for on the way is waited for until this time and no longer,
+ * so the waits together take no longer than the caller asked for (end-3). Time comes from an injected clock; a wait
+ * checks again when the clock jumps.
  */
 public final class Deadline {
-    /** How long {@code close()} waits, of everything that has one. */
+    /** How long every {@code close()} waits. */
     public static final Duration OF_CLOSE = Duration.ofSeconds(10);
 
-    /** How much longer an ending may take after its deadline: for callbacks that tell of the end, which are quick. */
+    /** How much longer a shutdown may take after its deadline, for callbacks that report the end, which are quick. */
     public static final Duration A_LITTLE = Duration.ofMillis(250);
 
     private final Clock clock;
@@ -26,10 +27,10 @@ public final class Deadline {
     }
 
     /**
-     * A deadline from now on.
+     * Returns a deadline some time from now.
      *
-     * @param clock whose time it is
-     * @param atMost how far ahead; what is negative counts as zero
+     * @param clock the clock to measure by
+     * @param atMost how far ahead; a negative duration counts as zero
      * @return a deadline
      */
     public static Deadline after(Clock clock, Duration atMost) {
@@ -37,9 +38,9 @@ public final class Deadline {
     }
 
     /**
-     * The same clock, a little later: when even what needs no patience must be over.
+     * Returns a slightly later deadline, for what should need no waiting.
      *
-     * @return {@link #A_LITTLE} behind the later of this one and now
+     * @return {@link #A_LITTLE} after this deadline or after now, whichever is later
      */
     public Deadline andALittle() {
         long now = clock.nanoTime();
@@ -47,18 +48,18 @@ public final class Deadline {
     }
 
     /**
-     * How long it is until then.
+     * Returns how much time is left.
      *
-     * @return 0 if it is over
+     * @return 0 if the deadline has passed
      */
     public long leftNanos() {
         return Math.max(0, at - clock.nanoTime());
     }
 
     /**
-     * Whether it comes before another one of the same clock.
+     * Returns whether this deadline is before another one of the same clock.
      *
-     * @param other of the same clock
+     * @param other a deadline of the same clock
      * @return false if they are the same
      */
     public boolean isBefore(Deadline other) {
@@ -66,10 +67,11 @@ public final class Deadline {
     }
 
     /**
-     * Waits until something has ended, or until this moment. An interrupt does not cut it short, and is kept for the caller.
+     * Waits until a future is complete or this deadline is reached. An interrupt does not cut the wait short; the
+     * interrupt status is restored for the caller.
      *
-     * @param end completes when it has ended, in whatever way
-     * @return whether it has ended
+     * @param end completes, in whatever way, when the wait is over
+     * @return whether it is complete
      */
     public boolean await(CompletableFuture<?> end) {
         if (end.isDone()) {
@@ -77,9 +79,8 @@ public final class Deadline {
         }
         Thread waiting = Thread.currentThread();
         boolean interrupted = false;
-        // By way of anyOf, which takes itself off the end when the other one is complete: what is asked for its end
-        // often,
-        // and has none, must not remember everyone who asked.
+        // Through anyOf, which removes itself from one future when the other completes. Otherwise a future that is
+        // waited for often, and never completes, would keep every waiter.
         CompletableFuture<Void> enough = new CompletableFuture<>();
         var ignored =
                 CompletableFuture.anyOf(end, enough).whenComplete((result, failure) -> LockSupport.unpark(waiting));

@@ -10,11 +10,13 @@ import java.time.Instant;
 import java.time.ZoneId;
 
 /**
- * Where failures of user code are reported that have no handler of their own. Nothing it is given can make it fail: not a {@code toString} or {@code getMessage} that throws, not a
- * logger that throws, not a full heap. So whoever catches a {@code Throwable} at a boundary and hands it over here has contained it (end-1).
+ * Reports failures of user code that no other handler takes. Nothing can make it fail: not a {@code toString} or {@code
+ * getMessage} that throws, not a logger that throws, not a full heap. So code that catches a {@code Throwable} at a
+ * boundary and passes it on to here has contained it (end-1).
  *
- * <p>Three attempts, each needing less than the one before: the logger with the failure and its stack; the logger with the name of the failure's class; a line that was made when
- * this class was loaded, written straight to standard error, which needs no memory.
+ * <p>It makes up to three attempts, each of which needs less than the one before: the logger with the failure and its
+ * stack; the logger with the class name of the failure; and a line that was prepared when this class was loaded,
+ * written directly to standard error, which needs no memory.
  */
 public final class FailureLog {
     private static final System.Logger LOGGER = System.getLogger("io.millrace");
@@ -24,14 +26,16 @@ public final class FailureLog {
                             + System.lineSeparator())
                     .getBytes(StandardCharsets.UTF_8);
 
-    @SuppressWarnings("resource") // standard error is not ours to close
+    @SuppressWarnings("resource") // standard error must not be closed
     private static final FileOutputStream STANDARD_ERROR = new FileOutputStream(FileDescriptor.err);
 
     private FailureLog() {}
 
     /**
-     * Loads this class, the logger and what a log line needs while there are memory and descriptors for it: a class whose first use fails can never be used again. A line has the time in it, and for the rules of
-     * time zones the JDK opens a file when they are first needed; if it cannot, no logger and nobody else in this process can tell the time any more. By whatever has a boundary, before it runs user code. Does not fail.
+     * Loads this class, the logger and what a log line needs while there is still memory and a descriptor for them: a
+     * class whose first use fails can never be used again. A log line contains the time, and the JDK opens a file for
+     * the time zone rules when they are first needed; if that fails, no code in this process can format local times any
+     * more. Called by everything that has a boundary around user code, before it runs user code. Does not fail.
      */
     public static void prepare() {
         prepare(LOGGER);
@@ -43,14 +47,14 @@ public final class FailureLog {
             isPrintable(new Throwable());
             logger.isLoggable(Level.ERROR);
         } catch (Throwable e) {
-            // A logger of the user's. What is to be reported with it later will be tried all the same.
+            // The user's logger threw. Later reports will try it all the same.
         }
     }
 
     /**
      * Reports that user code failed and that nothing else is affected.
      *
-     * @param what failed: named by its {@code toString}
+     * @param what the code that failed, named by its {@code toString}
      * @param cause what it threw
      */
     public static void report(Object what, Throwable cause) {
@@ -60,7 +64,7 @@ public final class FailureLog {
     /**
      * Reports a failure.
      *
-     * @param what failed: named by its {@code toString}
+     * @param what the code that failed, named by its {@code toString}
      * @param outcome the rest of the sentence
      * @param cause what it threw
      */
@@ -75,17 +79,17 @@ public final class FailureLog {
             try {
                 reportByName(what, outcome, cause);
             } catch (Throwable second) {
-                lastWords();
+                writeLastWords();
             }
         }
     }
 
     /**
-     * Reports that an error handler of the user's failed itself.
+     * Reports that an error handler of the user failed itself.
      *
-     * @param what the handler
+     * @param what the error handler
      * @param cause what it threw
-     * @param handled what it was told of, which would be lost otherwise
+     * @param handled the failure that it was called with, which would be lost otherwise
      */
     @SuppressWarnings("ReferenceEquality") // a failure cannot be suppressed by itself
     public static void report(Object what, Throwable cause, Throwable handled) {
@@ -94,7 +98,7 @@ public final class FailureLog {
                 cause.addSuppressed(handled);
             }
         } catch (Throwable e) {
-            // No memory for that.
+            // Not enough memory for that.
         }
         report(what, cause);
     }
@@ -105,7 +109,10 @@ public final class FailureLog {
                 name(what) + " " + outcome + ": " + cause.getClass().getName() + ", which cannot be printed");
     }
 
-    /** Loggers print all of it, causes and what was suppressed, and drop the record if that throws. */
+    /**
+     * Returns whether a logger could print the failure with its causes and suppressed exceptions; it drops the record
+     * if that throws.
+     */
     private static boolean isPrintable(Throwable cause) {
         try {
             cause.printStackTrace(new PrintWriter(Writer.nullWriter()));
@@ -124,14 +131,14 @@ public final class FailureLog {
         try {
             LOGGER.log(Level.WARNING, message);
         } catch (Throwable e) {
-            lastWords();
+            writeLastWords();
         }
     }
 
     /**
-     * The {@code toString} of something of the user's, or its class if that throws.
+     * Returns the {@code toString} of an object, or its class if that throws.
      *
-     * @param what anything
+     * @param what any object
      * @return never null
      */
     public static String name(Object what) {
@@ -143,11 +150,11 @@ public final class FailureLog {
         }
     }
 
-    private static void lastWords() {
+    private static void writeLastWords() {
         try {
             STANDARD_ERROR.write(LAST_WORDS);
         } catch (Throwable e) {
-            // Standard error is closed. There is nobody left to tell.
+            // Standard error is closed; there is no way left to report it.
         }
     }
 }

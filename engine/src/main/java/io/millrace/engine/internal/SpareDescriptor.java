@@ -10,38 +10,41 @@ import java.io.InputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A descriptor that is kept for when there are no others: it is given up, the connection that waits first is accepted with it and closed, so that the peer learns at once and the queue
- * gets shorter, and it is taken again.
+ * A descriptor kept in reserve for when the process runs out of them. It is closed, the first waiting connection is
+ * accepted with the freed number and closed, and the reserve is opened again. So the peer learns at once that it is
+ * turned away, and the queue gets shorter.
  *
- * <p>It also tells whether anybody waits at all. Linux looks for a free descriptor before it looks at the queue, so without one an accept fails on an empty queue, too.
+ * <p>It also finds out whether any connection is waiting. Linux looks for a free descriptor before it looks at the
+ * queue, so without one, an accept fails even if the queue is empty.
  *
- * <p>By one thread at a time.
+ * <p>Used by one thread at a time.
  */
 public final class SpareDescriptor implements AutoCloseable {
-    /** What became of an attempt. */
+    /** The outcome of {@link #turnAway}. */
     public enum Outcome {
-        /** The connection that waited first was closed. There may be more. */
+        /** The first waiting connection was closed. There may be more. */
         TURNED_AWAY,
-        /** Nobody waits. */
+        /** No connection was waiting. */
         NOBODY,
-        /** There is no spare one, or another thread was faster to take it. */
+        /** There was no spare descriptor, or another thread took the freed number first. */
         NOT_TO_BE_HAD
     }
 
     private @Nullable InputStream spare;
     private boolean closed;
 
-    /** Takes one, if there is one. */
+    /** Opens the spare descriptor, if possible. */
     public SpareDescriptor() {
-        // A class that is first used when there are no descriptors may not be found, and never again.
+        // Loads the classes now: a class that is first used without free descriptors may fail to load, and then always
+        // will.
         isLacking(new ErrnoException("accept", -1, Outcome.values().length + Errno.EMFILE.code()));
         take();
     }
 
     /**
-     * Whether an accept failed because there are no more descriptors.
+     * Returns whether an accept failed because there are no more descriptors.
      *
-     * @param failure what it threw
+     * @param failure what accept threw
      * @return true if this process or the system has none left
      */
     public static boolean isLacking(IOException failure) {
@@ -51,9 +54,9 @@ public final class SpareDescriptor implements AutoCloseable {
     }
 
     /**
-     * Closes the connection that waits first.
+     * Accepts and closes the first waiting connection.
      *
-     * @param listener whose accept has just failed
+     * @param listener the listener whose accept has just failed
      * @return whether there was one
      */
     public Outcome turnAway(TcpListener listener) {
@@ -78,18 +81,18 @@ public final class SpareDescriptor implements AutoCloseable {
         }
     }
 
-    /** Has one, if there is one. */
+    /** Opens the spare descriptor, if possible. */
     private void take() {
         if (spare == null && !closed) {
             try {
                 spare = new FileInputStream("/dev/null");
             } catch (IOException e) {
-                spare = null; // Then those who wait stay in the kernel's queue.
+                spare = null; // then waiting connections stay in the kernel's queue
             }
         }
     }
 
-    /** Gives it up for good. Idempotent. */
+    /** Closes the spare descriptor for good. Idempotent. */
     @Override
     public void close() {
         closed = true;

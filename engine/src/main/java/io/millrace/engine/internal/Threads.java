@@ -1,31 +1,33 @@
 package io.millrace.engine.internal;
 
-/** What is said when there can be no more threads. */
+/** The exceptions for a system that cannot start more threads. */
 public final class Threads {
     private Threads() {}
 
     /**
-     * Something could not open for want of threads. Whoever throws it has left none behind.
+     * Creates the exception for something that could not open because it could not start enough threads. The caller has
+     * ended those that were started.
      *
      * @param name what could not open
-     * @param started how many threads it had got
+     * @param started how many threads were started
      * @param wanted how many it needs
      * @param cause what the system said
-     * @return to be thrown
+     * @return the exception to throw
      */
     public static IllegalStateException tooFew(String name, int started, int wanted, Throwable cause) {
         return tooFew("open", name, started, wanted, cause);
     }
 
     /**
-     * Something could not be done for want of threads. Whoever throws it has left none behind.
+     * Creates the exception for something that could not be done because not enough threads could be started. The
+     * caller has ended those that were started.
      *
      * @param doing what was to be done
-     * @param name with what
-     * @param started how many threads it had got
+     * @param name the object concerned
+     * @param started how many threads were started
      * @param wanted how many it needs
      * @param cause what the system said
-     * @return to be thrown
+     * @return the exception to throw
      */
     public static IllegalStateException tooFew(String doing, String name, int started, int wanted, Throwable cause) {
         return new IllegalStateException(

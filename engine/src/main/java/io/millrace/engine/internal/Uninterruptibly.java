@@ -2,7 +2,7 @@ package io.millrace.engine.internal;
 
 import java.util.concurrent.CountDownLatch;
 
-/** Waits that an interrupt does not cut short: it is kept for the caller. */
+/** Waits that an interrupt does not cut short; the interrupt status is restored for the caller. */
 public final class Uninterruptibly {
     private Uninterruptibly() {}
 

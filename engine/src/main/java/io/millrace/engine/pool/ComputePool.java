@@ -62,16 +62,16 @@ public final class ComputePool implements Executor, AutoCloseable {
     }
 
     /**
-     * A pool with as many threads as there are processors, an unbounded queue and no ageing.
+     * Opens a pool with one thread per processor, an unbounded queue and no ageing.
      *
-     * @return a running pool, the caller's to close
+     * @return a running pool, which the caller must close
      */
     public static ComputePool open() {
         return builder().open();
     }
 
     /**
-     * For anything else than the defaults.
+     * Returns a builder, for settings other than the defaults.
      *
      * @return a builder with the defaults
      */
@@ -82,13 +82,13 @@ public final class ComputePool implements Executor, AutoCloseable {
     private void start(boolean daemon) {
         FailureLog.prepare();
         for (int i = 1; i <= threads; i++) {
-            queue.workerStarts();
+            queue.addWorker();
             try {
                 Worker worker = new Worker(name + "-" + i);
                 worker.setDaemon(daemon);
                 worker.start();
-            } catch (Throwable e) { // no memory for one more: do not leave the others behind
-                queue.workerEnds();
+            } catch (Throwable e) { // out of memory, for example: do not leave the others behind
+                queue.removeWorker();
                 queue.shutdown();
                 throw Threads.tooFew("compute pool " + name, i - 1, threads, e);
             }
@@ -101,8 +101,8 @@ public final class ComputePool implements Executor, AutoCloseable {
      * Runs a task of normal priority.
      *
      * @param task what to compute
-     * @param <T> its result
-     * @return gets the result, or what the task threw
+     * @param <T> the type of its result
+     * @return a future for the result, or for what the task threw
      * @throws RejectedExecutionException if the queue is full or the pool is shut down; then the task does not run
      */
     public <T> CompletableFuture<T> submit(Callable<T> task) {
@@ -113,9 +113,9 @@ public final class ComputePool implements Executor, AutoCloseable {
      * Runs a task.
      *
      * @param task what to compute
-     * @param priority its class
-     * @param <T> its result
-     * @return gets the result, or what the task threw, on the thread that ran the task
+     * @param priority its priority
+     * @param <T> the type of its result
+     * @return a future that is completed by the thread that ran the task
      * @throws RejectedExecutionException if the queue is full or the pool is shut down; then the task does not run
      */
     public <T> CompletableFuture<T> submit(Callable<T> task, Priority priority) {
@@ -142,7 +142,7 @@ public final class ComputePool implements Executor, AutoCloseable {
      * Runs a task of normal priority.
      *
      * @param task what to do
-     * @return gets null, or what the task threw
+     * @return a future that is completed with null, or with what the task threw
      * @throws RejectedExecutionException if the queue is full or the pool is shut down; then the task does not run
      */
     public CompletableFuture<Void> submit(Runnable task) {
@@ -153,8 +153,8 @@ public final class ComputePool implements Executor, AutoCloseable {
      * Runs a task.
      *
      * @param task what to do
-     * @param priority its class
-     * @return gets null, or what the task threw, on the thread that ran the task
+     * @param priority its priority
+     * @return a future that is completed with null, or with what the task threw, by the thread that ran the task
      * @throws RejectedExecutionException if the queue is full or the pool is shut down; then the task does not run
      */
     public CompletableFuture<Void> submit(Runnable task, Priority priority) {
@@ -162,12 +162,13 @@ public final class ComputePool implements Executor, AutoCloseable {
     }
 
     /**
-     * Runs a task, and brings its end to a loop or another executor: see {@link #submit(Callable, Priority, Executor)}.
+     * Runs a task and completes its future on a loop or another executor: see {@link #submit(Callable, Priority,
+     * Executor)}.
      *
      * @param task what to do
-     * @param priority its class
+     * @param priority its priority
      * @param completeOn where the future is completed
-     * @return gets null, or what the task threw
+     * @return a future that is completed with null, or with what the task threw
      * @throws RejectedExecutionException if the queue is full or the pool is shut down; then the task does not run
      */
     public CompletableFuture<Void> submit(Runnable task, Priority priority, Executor completeOn) {
@@ -175,7 +176,7 @@ public final class ComputePool implements Executor, AutoCloseable {
     }
 
     /**
-     * Runs a task of normal priority without a future: if it throws, that is logged.
+     * Runs a task of normal priority without a future. If the task throws, that is logged.
      *
      * @param task what to do
      * @throws RejectedExecutionException if the queue is full or the pool is shut down; then the task does not run
@@ -216,19 +217,19 @@ public final class ComputePool implements Executor, AutoCloseable {
         };
     }
 
-    // ---- Looking ----
+    // ---- Properties ----
 
     /**
-     * What it has done and has to do.
+     * Returns what the pool has done and has still to do.
      *
-     * @return numbers of one moment
+     * @return a consistent snapshot
      */
     public ComputePoolMetrics metrics() {
         return queue.metrics();
     }
 
     /**
-     * Whether the calling thread is one of the pool's.
+     * Returns whether the calling thread is one of the pool's.
      *
      * @return true inside its tasks
      */
@@ -237,7 +238,7 @@ public final class ComputePool implements Executor, AutoCloseable {
     }
 
     /**
-     * How many threads it has.
+     * Returns how many threads the pool has.
      *
      * @return at least 1
      */
@@ -245,24 +246,25 @@ public final class ComputePool implements Executor, AutoCloseable {
         return threads;
     }
 
-    // ---- Ending ----
+    // ---- Shutting down ----
 
-    /** Takes no more tasks; those that wait still run. Does not wait for them. Idempotent. */
+    /** Accepts no more tasks; those that are waiting still run. Does not wait for them. Idempotent. */
     public void shutdown() {
         queue.shutdown();
     }
 
     /**
-     * Takes no more tasks and cancels those that wait. Those that run are neither interrupted nor waited for. Idempotent.
+     * Accepts no more tasks and cancels those that are waiting. Running tasks are neither interrupted nor waited for.
+     * Idempotent.
      *
-     * @return how many tasks were cancelled by this call
+     * @return how many tasks this call cancelled
      */
     public int shutdownNow() {
         queue.shutdown();
         List<ComputeTask<?>> waiting = queue.waiting();
         int cancelled = 0;
         for (ComputeTask<?> task : waiting) {
-            // Somebody else may be faster: a worker, or another canceller.
+            // A worker or another canceller may have been faster.
             if (task.cancel(false)) {
                 cancelled++;
             }
@@ -271,7 +273,7 @@ public final class ComputePool implements Executor, AutoCloseable {
     }
 
     /**
-     * Whether {@link #shutdown} was called.
+     * Returns whether {@link #shutdown} was called.
      *
      * @return true from then on
      */
@@ -280,7 +282,7 @@ public final class ComputePool implements Executor, AutoCloseable {
     }
 
     /**
-     * Whether it has ended: shut down, and no task runs any more.
+     * Returns whether the pool has ended: it is shut down, and no task is running.
      *
      * @return true from then on
      */
@@ -289,10 +291,10 @@ public final class ComputePool implements Executor, AutoCloseable {
     }
 
     /**
-     * Waits until it has ended. A task must not wait for the end of its own pool.
+     * Waits until the pool has ended. A task must not wait for the end of its own pool.
      *
-     * @param atMost how long
-     * @return false if the time is over and it has not ended
+     * @param atMost how long to wait
+     * @return false if the pool has not ended in that time
      * @throws InterruptedException if interrupted
      */
     public boolean awaitTermination(Duration atMost) throws InterruptedException {
@@ -318,7 +320,8 @@ public final class ComputePool implements Executor, AutoCloseable {
     }
 
     /**
-     * As {@link #shutdown(Duration)} with ten seconds; what is left then is logged, and still runs. Idempotent.
+     * The same as {@link #shutdown(Duration)} with ten seconds; whatever is left then is logged, and still runs.
+     * Idempotent.
      */
     @Override
     public void close() {
@@ -367,24 +370,27 @@ public final class ComputePool implements Executor, AutoCloseable {
             try {
                 for (ComputeTask<?> task = queue.take(); task != null; task = queue.take()) {
                     runOne(task);
-                    // An interrupt that a task left behind is not for the next one.
+                    // An interrupt left by one task must not reach the next.
                     Thread.interrupted();
                 }
             } finally {
-                queue.workerEnds();
+                queue.removeWorker();
             }
         }
 
         private void runOne(ComputeTask<?> task) {
             try {
                 task.run(clock);
-            } catch (Throwable e) { // not the task's: a stage so deep that completing it overflowed the stack
+            } catch (
+                    Throwable
+                            e) { // not thrown by the task: a dependent stage so deep that completing it overflowed the
+                // stack
                 FailureLog.report("completing a task of compute pool " + name, e);
             }
         }
     }
 
-    /** What a pool is to be like. Used by one thread; may open several pools. */
+    /** Collects the settings of a pool. Not thread-safe; it can open several pools. */
     public static final class Builder {
         private int threads = Runtime.getRuntime().availableProcessors();
         private String name = "compute";
@@ -396,9 +402,9 @@ public final class ComputePool implements Executor, AutoCloseable {
         private Builder() {}
 
         /**
-         * How many threads it has, all of its life. By default one for each processor.
+         * Sets how many threads the pool has; the number never changes.
          *
-         * @param count at least 1
+         * @param count at least 1; one per processor by default
          * @return this
          */
         public Builder threads(int count) {
@@ -410,9 +416,9 @@ public final class ComputePool implements Executor, AutoCloseable {
         }
 
         /**
-         * What it is called in thread names, messages and {@code toString}. By default "compute".
+         * Sets the name used in thread names, messages and {@code toString}.
          *
-         * @param newName any
+         * @param newName {@code compute} by default
          * @return this
          */
         public Builder name(String newName) {
@@ -421,9 +427,9 @@ public final class ComputePool implements Executor, AutoCloseable {
         }
 
         /**
-         * Whether its threads let the JVM end without them. By default they do not: the pool must be closed.
+         * Sets whether the threads are daemon threads, which do not keep the JVM running.
          *
-         * @param whether true for daemon threads
+         * @param whether false by default, so the pool must be closed
          * @return this
          */
         public Builder daemon(boolean whether) {
@@ -432,9 +438,10 @@ public final class ComputePool implements Executor, AutoCloseable {
         }
 
         /**
-         * Lets tasks that wait move up, so that LOW work never starves: see {@link ComputePool} for the bound. By default they do not.
+         * Lets waiting tasks move up, so that LOW work never starves: see {@link ComputePool} for the bound. Without
+         * this, tasks do not age.
          *
-         * @param step after which a waiting task counts one class higher; positive
+         * @param step the waiting time after which a task counts as one priority higher; positive
          * @return this
          */
         public Builder ageing(Duration step) {
@@ -443,9 +450,9 @@ public final class ComputePool implements Executor, AutoCloseable {
         }
 
         /**
-         * How many tasks may wait; one more is refused. By default there is no bound.
+         * Limits how many tasks may wait; further ones are refused.
          *
-         * @param tasks at least 1
+         * @param tasks at least 1; no limit by default
          * @return this
          */
         public Builder queueCapacity(int tasks) {
@@ -458,9 +465,9 @@ public final class ComputePool implements Executor, AutoCloseable {
         }
 
         /**
-         * What ageing and execution time are measured by. By default the system's clock.
+         * Sets the clock for ageing and execution times.
          *
-         * @param newClock any
+         * @param newClock the system's clock by default
          * @return this
          */
         public Builder clock(Clock newClock) {
@@ -469,9 +476,9 @@ public final class ComputePool implements Executor, AutoCloseable {
         }
 
         /**
-         * Opens a pool: starts its threads.
+         * Opens a pool and starts its threads.
          *
-         * @return a running pool, the caller's to close
+         * @return a running pool, which the caller must close
          */
         public ComputePool open() {
             ComputePool pool = new ComputePool(this);

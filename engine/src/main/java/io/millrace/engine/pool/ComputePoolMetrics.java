@@ -8,20 +8,22 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * What a {@link ComputePool} has done and what it has to do, at one moment: all numbers are of the same moment, so that always
- *
+ * What a {@link ComputePool} has done and has still to do. All numbers are of the same moment, so this always holds:
  * <pre>submitted = completed + failed + cancelled + active + depth</pre>
  *
- * <p>A task is counted as completed or failed before its future is: who has seen a future done finds its task in the next snapshot.
+ * <p>A task is counted as completed or failed before its future is completed, so a snapshot taken after a future is
+ * done includes its task.
  *
  * @param submitted tasks that were accepted
  * @param completed tasks that returned
  * @param failed tasks that threw
- * @param cancelled tasks that were taken out of the queue, or whose future was done already when their turn came; they never ran
- * @param rejected tasks that were refused, because the queue was full or the pool shut down; they are not part of {@code submitted}
+ * @param cancelled tasks that never ran, because they were removed from the queue or their future was already done when
+ *     their turn came
+ * @param rejected tasks that were refused because the queue was full or the pool was shut down; not part of {@code
+ *     submitted}
  * @param active tasks that are running
- * @param depths how many tasks wait, for each priority that they were submitted with
- * @param executionTime how long the tasks that completed or failed have run, all together
+ * @param depths how many tasks are waiting, by the priority with which they were submitted
+ * @param executionTime the total running time of completed and failed tasks
  */
 public record ComputePoolMetrics(
         long submitted,
@@ -32,7 +34,7 @@ public record ComputePoolMetrics(
         int active,
         Map<Priority, Integer> depths,
         Duration executionTime) {
-    /** Copies the map. A priority that it leaves out counts as 0. */
+    /** Copies the map. A missing priority counts as 0. */
     public ComputePoolMetrics {
         Objects.requireNonNull(executionTime, "executionTime");
         EnumMap<Priority, Integer> all = new EnumMap<>(Priority.class);
@@ -43,9 +45,9 @@ public record ComputePoolMetrics(
     }
 
     /**
-     * How many tasks of one class wait.
+     * Returns how many tasks of one priority are waiting.
      *
-     * @param priority the one that they were submitted with, even if they have aged
+     * @param priority the priority with which they were submitted, even if they have aged
      * @return the number of tasks
      */
     public int depth(Priority priority) {
@@ -53,7 +55,7 @@ public record ComputePoolMetrics(
     }
 
     /**
-     * How many tasks wait.
+     * Returns how many tasks are waiting.
      *
      * @return the sum over all priorities
      */

@@ -13,15 +13,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What waits in a {@link ComputePool}, who is next, and the books.
+ * The waiting tasks of a {@link ComputePool}, the choice of the next one, and the counters.
  *
- * <p><b>Order.</b> One list per priority, in the order of arrival. Without ageing the next task is the head of the highest list that is not
- * empty. With ageing, a task's <em>level</em> is its priority plus one for each whole step that it has waited, at most that of {@link
- * Priority#MAX}; the next task is the one with the highest level, among equals the one that was submitted first. No task is ever moved:
- * within one list nobody has waited longer than the head (Q1), so the heads are the only candidates, and five are looked at.
+ * <p><b>Order.</b> There is one list per priority, in the order of arrival. Without ageing, the next task is the head
+ * of the highest list that is not empty. With ageing, a task's <em>level</em> is its priority plus one for each whole
+ * step that it has waited, up to that of {@link Priority#MAX}; the next task is the one with the highest level and,
+ * among equals, the one that was submitted first. Tasks never move between lists: within a list no task has waited
+ * longer than the head (Q1), so only the five heads have to be compared.
  *
- * <p><b>Books.</b> Every number changes under the one lock, together with the step that it counts, so each snapshot adds up (Q2: submitted =
- * completed + failed + cancelled + active + depth). No user code runs under the lock; even the clock is read before it is taken.
+ * <p><b>Counters.</b> Every counter changes under the one lock, together with the step that it counts, so each snapshot
+ * adds up (Q2: submitted = completed + failed + cancelled + active + depth). No user code runs under the lock; even the
+ * clock is read before it is taken.
  */
 final class ComputeQueue {
     enum Admission {
@@ -31,7 +33,7 @@ final class ComputeQueue {
     }
 
     private final Clock clock;
-    /** 0: nothing ages. */
+    /** 0 if tasks do not age. */
     private final long stepNanos;
 
     private final int capacity;
@@ -39,7 +41,10 @@ final class ComputeQueue {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
     private final Condition ended = lock.newCondition();
-    /** Completed when it was shut down and no worker is left; never under the lock, because stages may depend on it. */
+    /**
+     * Completes when the queue was shut down and no worker is left. Never completed under the lock, because stages may
+     * depend on it.
+     */
     private final CompletableFuture<Void> end = new CompletableFuture<>();
 
     private static final int CLASSES = Priority.values().length;
@@ -90,7 +95,7 @@ final class ComputeQueue {
         }
     }
 
-    /** Takes a task out that has not begun; false if it has, or is out already. */
+    /** Removes a task that has not started. Returns false if it has, or was removed already. */
     boolean withdraw(ComputeTask<?> task) {
         lock.lock();
         try {
@@ -111,7 +116,7 @@ final class ComputeQueue {
         waiting--;
     }
 
-    void workerStarts() {
+    void addWorker() {
         lock.lock();
         try {
             workers++;
@@ -120,7 +125,7 @@ final class ComputeQueue {
         }
     }
 
-    void workerEnds() {
+    void removeWorker() {
         lock.lock();
         try {
             workers--;
@@ -141,7 +146,10 @@ final class ComputeQueue {
         return end;
     }
 
-    /** Waits for the next task; null if there will be none any more. What it returns is active until {@link #finished}. */
+    /**
+     * Waits for the next task. Returns null if there will be no more. The task counts as active until {@link
+     * #countFinished}.
+     */
     @Nullable
     ComputeTask<?> take() {
         for (; ; ) {
@@ -155,7 +163,7 @@ final class ComputeQueue {
                         active++;
                         return next;
                     }
-                    cancelled++; // completed behind our back, e.g. by completeAsync
+                    cancelled++; // completed from outside, for example by completeAsync
                 } else if (shutdown) {
                     return null;
                 } else {
@@ -179,7 +187,7 @@ final class ComputeQueue {
             if (stepNanos == 0) {
                 return head;
             }
-            // Negative if it came after the clock was read.
+            // Negative if the task arrived after the clock was read.
             long steps = Math.max(0, now - head.sinceNanos) / stepNanos;
             long level = Math.min(i + steps, Priority.MAX.level());
             if (best == null || level > bestLevel || (level == bestLevel && head.sequence < best.sequence)) {
@@ -190,7 +198,7 @@ final class ComputeQueue {
         return best;
     }
 
-    void finished(boolean successfully, long nanos) {
+    void countFinished(boolean successfully, long nanos) {
         lock.lock();
         try {
             active--;
@@ -210,14 +218,14 @@ final class ComputeQueue {
         try {
             shutdown = true;
             work.signalAll();
-            ended.signalAll(); // if it has no worker
+            ended.signalAll(); // in case there is no worker
         } finally {
             lock.unlock();
         }
         completeEnd();
     }
 
-    /** What waits now, the next one first as far as that is fixed: by priority, then by arrival. */
+    /** Returns the waiting tasks, by priority and then by arrival. */
     List<ComputeTask<?>> waiting() {
         lock.lock();
         try {
@@ -289,7 +297,10 @@ final class ComputeQueue {
         }
     }
 
-    /** The tasks of one priority in the order of arrival; linked through the tasks, so that any can leave at once. */
+    /**
+     * The tasks of one priority in the order of arrival. They are linked through the tasks themselves, so that any task
+     * can be removed in constant time.
+     */
     private static final class Line {
         @Nullable
         ComputeTask<?> head;
@@ -302,7 +313,7 @@ final class ComputeQueue {
             if (last == null) {
                 head = task;
             } else {
-                // Q1: two threads that read the clock and then queued up the other way round.
+                // Q1: two threads may read the clock in one order and queue up in the other.
                 if (task.sinceNanos - last.sinceNanos < 0) {
                     task.sinceNanos = last.sinceNanos;
                 }

@@ -8,16 +8,17 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One task of a {@link ComputePool}: the work, its place in the {@link ComputeQueue}, and the future that its submitter holds.
+ * One task of a {@link ComputePool}: the work, its links in the {@link ComputeQueue}, and the future that its submitter
+ * holds.
  *
- * <p>Whoever completes the future from outside (cancel, a timeout) takes the task out of the queue first: nobody could see what it computes.
- * If it has begun, it runs to its end, and its result goes nowhere.
+ * <p>A thread that completes the future from outside (cancel, a timeout) first removes the task from the queue, because
+ * its result would be lost. If the task has started, it runs to its end, and its result is discarded.
  */
 final class ComputeTask<T> extends CompletableFuture<T> {
     private final ComputeQueue queue;
     final Priority priority;
     private final @Nullable Executor completeOn;
-    /** Null as soon as it ran or never will, so that a future kept for long does not keep the work. */
+    /** Null once it ran or never will, so that a future that is kept does not keep the work alive. */
     private @Nullable Callable<? extends T> work;
 
     // Guarded by the queue's lock.
@@ -38,7 +39,7 @@ final class ComputeTask<T> extends CompletableFuture<T> {
         this.completeOn = completeOn;
     }
 
-    /** Runs it; by the worker that took it. */
+    /** Runs the task. Called by the worker that took it. */
     void run(Clock clock) {
         Callable<? extends T> call = work;
         work = null;
@@ -47,16 +48,15 @@ final class ComputeTask<T> extends CompletableFuture<T> {
         long start = clock.nanoTime();
         try {
             value = call == null ? null : call.call();
-        } catch (Throwable e) { // Errors too: the worker lives on
+        } catch (Throwable e) { // including errors: the worker must survive
             failure = e;
         }
-        // Counted first: who sees the future done finds it in the metrics.
-        queue.finished(failure == null, clock.nanoTime() - start);
+        // Counted first, so that the metrics include a task whose future is done.
+        queue.countFinished(failure == null, clock.nanoTime() - start);
         settle(value, failure);
     }
 
-    @SuppressWarnings(
-            "ReferenceEquality") // a failure cannot be suppressed by itself; and its equals is the user's code
+    @SuppressWarnings("ReferenceEquality") // an exception cannot suppress itself; equals would be user code
     private void settle(@Nullable T value, @Nullable Throwable failure) {
         if (completeOn == null) {
             settleHere(value, failure);
@@ -65,7 +65,7 @@ final class ComputeTask<T> extends CompletableFuture<T> {
         try {
             completeOn.execute(() -> settleHere(value, failure));
         } catch (Throwable refused) {
-            // As for a stage of thenApplyAsync whose executor refuses: the future must not stay open for ever.
+            // As with thenApplyAsync if its executor refuses: the future must not stay incomplete.
             if (failure != null && failure != refused) {
                 failure.addSuppressed(refused);
             }

@@ -47,7 +47,9 @@ public final class ObjectPool<T> implements AutoCloseable {
     private final int maxIdle;
 
     private final MpmcVarHandleArrayQueue<T> idle;
-    /** Objects in the queue or on their way into it: the array is a power of two, this is what bounds it. */
+    /**
+     * How many objects are in the queue or on their way into it. This is the limit; the array's size is a power of two.
+     */
     private final AtomicInteger kept = new AtomicInteger();
 
     private final LongAdder created = new LongAdder();
@@ -66,10 +68,10 @@ public final class ObjectPool<T> implements AutoCloseable {
     }
 
     /**
-     * A pool with the defaults: at most 256 idle objects, none at the beginning, no hooks.
+     * Opens a pool with the defaults: at most 256 idle objects, none at the beginning, no hooks.
      *
-     * @param factory makes an object
-     * @param <T> the objects
+     * @param factory creates an object
+     * @param <T> the type of the objects
      * @return an empty pool
      */
     public static <T> ObjectPool<T> of(Supplier<? extends T> factory) {
@@ -77,10 +79,11 @@ public final class ObjectPool<T> implements AutoCloseable {
     }
 
     /**
-     * A pool of buffers with exactly that capacity. They come out cleared and big-endian; what the last user wrote is still in them.
+     * Opens a pool of buffers with exactly the given capacity. They are handed out cleared and big-endian, but still
+     * hold what their last user wrote.
      *
-     * @param size the capacity of each, in bytes; at least 1
-     * @param direct true for memory outside of the heap
+     * @param size the capacity of each buffer in bytes; at least 1
+     * @param direct true for memory outside the heap
      * @return an empty pool
      */
     public static ObjectPool<ByteBuffer> ofBuffers(int size, boolean direct) {
@@ -88,11 +91,11 @@ public final class ObjectPool<T> implements AutoCloseable {
     }
 
     /**
-     * For buffers and anything else than the defaults.
+     * Returns a builder for a pool of buffers, for settings other than the defaults.
      *
-     * @param size the capacity of each, in bytes; at least 1
-     * @param direct true for memory outside of the heap
-     * @return a builder whose factory makes such buffers and whose reset clears them
+     * @param size the capacity of each buffer in bytes; at least 1
+     * @param direct true for memory outside the heap
+     * @return a builder whose factory creates such buffers and whose reset hook clears them
      */
     public static Builder<ByteBuffer> buffers(int size, boolean direct) {
         if (size < 1) {
@@ -105,10 +108,10 @@ public final class ObjectPool<T> implements AutoCloseable {
     }
 
     /**
-     * For anything else than the defaults.
+     * Returns a builder, for settings other than the defaults.
      *
-     * @param factory makes an object
-     * @param <T> the objects
+     * @param factory creates an object
+     * @param <T> the type of the objects
      * @return a builder with the defaults
      */
     public static <T> Builder<T> builder(Supplier<? extends T> factory) {
@@ -116,9 +119,9 @@ public final class ObjectPool<T> implements AutoCloseable {
     }
 
     /**
-     * Hands out an idle object, or makes one.
+     * Returns an idle object, or creates one.
      *
-     * @return the object on loan, the caller's to close
+     * @return the object on loan, which the caller must close
      * @throws IllegalStateException if the pool is closed
      */
     public Pooled<T> acquire() {
@@ -150,12 +153,11 @@ public final class ObjectPool<T> implements AutoCloseable {
         return object;
     }
 
-    /** By a handle, once: what it returns is nobody's any more. */
+    /** Takes back an object. Called once by its handle, after which nothing refers to the object any more. */
     void giveBack(T object) {
         if (!closed && isReset(object) && keep(object)) {
-            // Pairs with close(): it sets the flag and then empties the queue, we filled the queue and then look at the
-            // flag. Both are
-            // volatile, so one of us sees the other, and no object stays in a closed pool.
+            // Pairs with close(): it sets the flag and then empties the queue; here the queue is filled and then the
+            // flag is read. Both are volatile, so one of the two sees the other, and no object stays in a closed pool.
             if (closed) {
                 dropIdle();
             }
@@ -168,8 +170,7 @@ public final class ObjectPool<T> implements AutoCloseable {
         if (reset != null) {
             try {
                 reset.accept(object);
-            } catch (
-                    Throwable e) { // whatever it is, close() is no place to throw it, and the object is not fit for use
+            } catch (Throwable e) { // whatever it is, close() must not throw it, and the object cannot be reused
                 report("the reset hook failed, so the object is dropped", e);
                 return false;
             }
@@ -187,7 +188,7 @@ public final class ObjectPool<T> implements AutoCloseable {
                 break;
             }
         }
-        // Never full: at most maxIdle are counted, and who takes one out counts afterwards.
+        // Never full: at most maxIdle are counted, and a taker counts down only after it took one out.
         if (!idle.offer(object)) {
             throw new AssertionError("more than " + maxIdle + " idle objects");
         }
@@ -216,7 +217,7 @@ public final class ObjectPool<T> implements AutoCloseable {
             try {
                 onError.accept(failure);
                 return;
-            } catch (Throwable e) { // close() throws nothing, not even this
+            } catch (Throwable e) { // close() must not throw, not even this
                 FailureLog.report("onError of the pool of " + name, e, failure);
                 return;
             }
@@ -225,17 +226,17 @@ public final class ObjectPool<T> implements AutoCloseable {
     }
 
     /**
-     * What it has done.
+     * Returns what the pool has done.
      *
-     * @return its numbers now
+     * @return the current numbers
      */
     public ObjectPoolMetrics metrics() {
         return new ObjectPoolMetrics(created.sum(), acquired.sum(), kept.get(), dropped.sum());
     }
 
     /**
-     * Drops all idle objects; nothing can be acquired any more, and what comes back later is dropped. Objects that are out stay usable.
-     * Idempotent, from any thread.
+     * Drops all idle objects. Nothing can be acquired afterwards, and objects that come back are dropped. Objects on
+     * loan stay usable. Idempotent; any thread may call it.
      */
     @Override
     public void close() {
@@ -252,9 +253,9 @@ public final class ObjectPool<T> implements AutoCloseable {
     }
 
     /**
-     * What a pool is to be like. Used by one thread; may open several pools.
+     * Collects the settings of a pool. Not thread-safe; it can open several pools.
      *
-     * @param <T> the objects
+     * @param <T> the type of the objects
      */
     public static final class Builder<T> {
         private final Supplier<? extends T> factory;
@@ -270,9 +271,9 @@ public final class ObjectPool<T> implements AutoCloseable {
         }
 
         /**
-         * What the objects are called in messages and {@code toString}. By default "objects".
+         * Sets what the objects are called in messages and {@code toString}.
          *
-         * @param newName a plural
+         * @param newName a plural; {@code objects} by default
          * @return this
          */
         public Builder<T> name(String newName) {
@@ -281,9 +282,9 @@ public final class ObjectPool<T> implements AutoCloseable {
         }
 
         /**
-         * How many objects are made when the pool is opened. By default none.
+         * Sets how many objects are created when the pool is opened.
          *
-         * @param count 0 or more, at most {@link #maxIdle}
+         * @param count from 0, the default, to {@link #maxIdle}
          * @return this
          */
         public Builder<T> prefill(int count) {
@@ -295,9 +296,10 @@ public final class ObjectPool<T> implements AutoCloseable {
         }
 
         /**
-         * How many idle objects are kept; what comes back beyond that is dropped. By default 256. The pool has a slot for each.
+         * Limits how many idle objects are kept; further objects that come back are dropped. The pool allocates a slot
+         * for each.
          *
-         * @param count 0, which keeps none, to 2<sup>24</sup>
+         * @param count from 0, which keeps none, to 2<sup>24</sup>; 256 by default
          * @return this
          */
         public Builder<T> maxIdle(int count) {
@@ -309,7 +311,7 @@ public final class ObjectPool<T> implements AutoCloseable {
         }
 
         /**
-         * Makes an object fit for its next user; run when it comes back.
+         * Sets a hook that prepares an object for its next user. It runs when the object comes back.
          *
          * @param hook if it throws, the object is dropped
          * @return this
@@ -320,9 +322,9 @@ public final class ObjectPool<T> implements AutoCloseable {
         }
 
         /**
-         * Frees what an object holds; run once when the pool drops it.
+         * Sets a hook that frees what an object holds. It runs once, when the pool drops the object.
          *
-         * @param hook what it throws goes to {@link #onError}
+         * @param hook exceptions go to {@link #onError}
          * @return this
          */
         public Builder<T> destroy(Consumer<? super T> hook) {
@@ -331,9 +333,9 @@ public final class ObjectPool<T> implements AutoCloseable {
         }
 
         /**
-         * Gets what the reset and the destroy hook throw. By default that is logged.
+         * Sets a handler for exceptions of the reset and destroy hooks. By default they are logged.
          *
-         * @param hook what it throws itself is logged
+         * @param hook its own exceptions are logged
          * @return this
          */
         public Builder<T> onError(Consumer<? super Throwable> hook) {
@@ -342,10 +344,10 @@ public final class ObjectPool<T> implements AutoCloseable {
         }
 
         /**
-         * Opens a pool and fills it.
+         * Opens a pool and creates its first objects.
          *
          * @return the pool
-         * @throws IllegalArgumentException if the prefill is larger than what may be idle
+         * @throws IllegalArgumentException if {@link #prefill} is larger than {@link #maxIdle}
          */
         public ObjectPool<T> open() {
             if (prefill > maxIdle) {
@@ -360,7 +362,7 @@ public final class ObjectPool<T> implements AutoCloseable {
                 }
                 filled = true;
             } finally {
-                if (!filled) { // the factory threw: destroy what it made before
+                if (!filled) { // the factory threw: destroy what it created before
                     pool.close();
                 }
             }

@@ -1,16 +1,17 @@
 package io.millrace.engine.pool;
 
 /**
- * What an {@link ObjectPool} has done. While others use the pool each number is right on its own; together they are exact when nobody does.
+ * What an {@link ObjectPool} has done. While other threads use the pool, each number is correct by itself; together
+ * they are exact only when none does.
  *
- * @param created objects made, those of the prefill included
+ * @param created objects created, including those of the prefill
  * @param acquired how often an object was handed out
- * @param idle objects that wait in the pool
+ * @param idle objects in the pool
  * @param dropped objects that came back and were not kept, or were idle when the pool was closed
  */
 public record ObjectPoolMetrics(long created, long acquired, int idle, long dropped) {
     /**
-     * How many objects are out: acquired and not closed, or lost by whoever never closed them.
+     * Returns how many objects are on loan: acquired and not closed, or lost without close.
      *
      * @return {@code created - idle - dropped}, never negative
      */

@@ -6,20 +6,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An object on loan from an {@link ObjectPool}; close it to give the object back.
- *
  * <pre>{@code
  * try (Pooled<ByteBuffer> buffer = buffers.acquire()) {
- *     channel.read(buffer.get());
+ *   channel.read(buffer.get());
  * }
  * }</pre>
  *
- * <p><b>What it guarantees.</b> Each acquire has a handle of its own, and the first close takes the object out of it by one atomic step. So a second
- * close, by this thread or another, at once or an hour later, returns nothing: neither the object twice nor its next owner's.
+ * <p><b>What it guarantees.</b> Each acquire returns a new handle, and the first close takes the object out of it in
+ * one atomic step. So a second close, by any thread and at any time, does nothing: it neither returns the object twice
+ * nor takes it from its next user.
  *
- * <p><b>Threads.</b> Any thread may close it. The object itself is as safe as it was made: after close nobody may touch it any more, and the
- * handle cannot keep them from it.
+ * <p><b>Threads.</b> Any thread may close it. The object itself is only as thread-safe as it was made. It must not be
+ * used after close; the handle cannot prevent that.
  *
- * @param <T> the object
+ * @param <T> the type of the object
  */
 public final class Pooled<T> implements AutoCloseable {
     private static final VarHandle OBJECT;
@@ -33,22 +33,22 @@ public final class Pooled<T> implements AutoCloseable {
     }
 
     private final ObjectPool<T> pool;
-    /** Null once closed. */
+    /** Null after close. */
     private volatile @Nullable Object object;
 
     Pooled(ObjectPool<T> pool, T object) {
         this.pool = pool;
-        // Plain: nobody shares it yet, and whoever does publishes it. Saves the fence of a volatile store.
+        // Plain: no other thread sees it before the caller publishes it. This saves the fence of a volatile store.
         OBJECT.set(this, object);
     }
 
     /**
-     * The object.
+     * Returns the object.
      *
-     * @return the same one until close
-     * @throws IllegalStateException if closed: the object may be somebody else's by now
+     * @return the same object until close
+     * @throws IllegalStateException if closed, because the object may be in use elsewhere by now
      */
-    @SuppressWarnings("unchecked") // what the constructor was given
+    @SuppressWarnings("unchecked") // set by the constructor
     public T get() {
         Object present = object;
         if (present == null) {
@@ -58,9 +58,11 @@ public final class Pooled<T> implements AutoCloseable {
         return (T) present;
     }
 
-    /** Gives the object back. Idempotent, from any thread; never throws: see {@link ObjectPool.Builder#onError}. */
+    /**
+     * Gives the object back. Idempotent; any thread may call it. Never throws: see {@link ObjectPool.Builder#onError}.
+     */
     @Override
-    @SuppressWarnings("unchecked") // what the constructor was given
+    @SuppressWarnings("unchecked") // set by the constructor
     public void close() {
         Object returned = OBJECT.getAndSet(this, null);
         if (returned != null) {

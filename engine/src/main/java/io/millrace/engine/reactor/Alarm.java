@@ -7,7 +7,7 @@ import io.millrace.engine.internal.FailureLog;
 
 /** An alarm of a reactor, and its key. */
 public final class Alarm extends Cancellable implements AlarmKey {
-    /** Values of {@link #wheelKey} while it is in no wheel. */
+    /** Values of {@link #wheelKey} while the alarm is in no wheel. */
     private static final long NEW = -2;
 
     static final long OUT = -1;
@@ -19,15 +19,15 @@ public final class Alarm extends Cancellable implements AlarmKey {
 
     private final AlarmCallback callback;
 
-    /** Written before it is handed to the reactor, and by the reactor's thread from then on. */
+    /** Written before the alarm is handed to the reactor, and afterwards by the reactor's thread. */
     long deadline;
 
-    /** Where it is in {@link AlarmWheels}; negative if it is not. The reactor's thread only. */
+    /** Its place in {@link AlarmWheels}; negative if it has none. Used on the reactor's thread only. */
     long wheelKey = NEW;
 
     long latestKey = OUT;
 
-    /** Its callback has asked for {@link Reactor#again}. The reactor's thread only. */
+    /** Whether its callback called {@link Reactor#rearm}. Used on the reactor's thread only. */
     boolean again;
 
     public Alarm(
@@ -46,8 +46,8 @@ public final class Alarm extends Cancellable implements AlarmKey {
     }
 
     /**
-     * On the reactor's thread: the first time it goes into the wheel, as a control item; when it is due it fires; and once more as a control item if another
-     * thread has cancelled it, to be taken out of the wheel.
+     * Runs on the reactor's thread: first as a control item, which puts it into the wheel; then, when it is due, to
+     * fire; and once more as a control item, if another thread cancelled it, to take it out of the wheel.
      */
     @Override
     public void run() {
@@ -62,7 +62,7 @@ public final class Alarm extends Cancellable implements AlarmKey {
 
     private void fire() {
         try {
-            callback.alarm(true);
+            callback.onAlarm(true);
         } finally {
             if (periodNanos == 0 && !again) {
                 end();
@@ -76,16 +76,16 @@ public final class Alarm extends Cancellable implements AlarmKey {
         }
     }
 
-    /** Runs the callback with false, on whatever thread, after {@link #begin} or {@link #tryCancel}. */
+    /** Calls the callback with false, on any thread, after {@link #begin} or {@link #tryCancel}. */
     void runCancelled() {
         try {
-            callback.alarm(false);
+            callback.onAlarm(false);
         } finally {
             end();
         }
     }
 
-    /** The next time after the last that is not over, a whole number of periods later. */
+    /** Moves the deadline by a whole number of periods to the next time that has not passed. */
     private void moveOn(long nowNanos) {
         long behind = nowNanos - deadline;
         long periods = behind < 0 ? 1 : behind / periodNanos + 1;

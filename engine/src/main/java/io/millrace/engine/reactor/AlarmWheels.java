@@ -8,27 +8,41 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * The alarms of a reactor. Its thread only.
+ * The alarms of a reactor. Used on its thread only.
  *
- * <p>An alarm without slack is in the wheel {@code exact}, by its deadline. One with slack is in two wheels: in {@code earliest} by its deadline and in {@code
- * latest} by its deadline plus slack. The reactor sleeps until the nearest entry of {@code exact} and {@code latest}; when it is awake,
- * for whatever reason, everything in {@code exact} and {@code earliest} that is due fires. So slack never makes a wake-up of its own before the last
- * moment, and that one takes along all whose deadline has come: of all ways to serve a set of such alarms, this wakes up the fewest times.
+ * <p>An alarm without slack is in the wheel {@code exact}, by its deadline. One with slack is in two wheels: in {@code
+ * earliest} by its deadline, and in {@code latest} by its deadline plus slack. The reactor sleeps until the nearest
+ * entry of {@code exact} and {@code latest}. When it is awake, for whatever reason, everything in {@code exact} and
+ * {@code earliest} that is due fires. So an alarm with slack causes a wake-up only at the last moment, and that wake-up
+ * serves all alarms whose deadlines have passed. No other strategy serves a set of such alarms with fewer wake-ups.
+ *
+ * <p><b>From the wheel to the callback</b>, an alarm is in three places, one after the other. Its slot holds it by
+ * time, with others that are not due. The wheel's list of due alarms holds it in order: a turn takes a limited number
+ * of them (end-5), and the rest waits there without using memory, because the list is linked through the entries. The
+ * ring of its priority holds it beside I/O and tasks, where priority and budget decide when it runs. Only an alarm that
+ * was due when it arrived is in {@code overdue} instead of the first two, because a wheel would make it wait for a
+ * tick.
  */
 final class AlarmWheels {
     private static final int SLOTS = 4096;
     private static final int CAPACITY = 1 << 29;
     static final long NONE = Long.MAX_VALUE;
-    /** How many alarms of a wheel a turn touches at most, to find out which are due and in which order: about a millisecond of work. */
+    /**
+     * How many alarms of a wheel a turn looks at to find out which are due and in which order: about a millisecond of
+     * work.
+     */
     private static final int WORK = 4_096;
-    /** How many alarms of a wheel a turn puts into the queue at most. */
+    /** How many alarms of a wheel a turn queues at most. */
     static final int TAKEN = 4_096;
 
     private final long tickNanos;
     private final TimerWheel<Alarm> exact;
     private final TimerWheel<Alarm> earliest;
     private final TimerWheel<Alarm> latest;
-    /** Due when they came: the next turn's, without a wait for the wheel's tick. */
+    /**
+     * Alarms that were already due when they arrived. They fire in the next turn, without waiting for a tick of the
+     * wheel.
+     */
     private final ArrayDeque<Alarm> overdue = new ArrayDeque<>();
 
     AlarmWheels(long tickNanos, long nowNanos) {
@@ -47,22 +61,22 @@ final class AlarmWheels {
             alarm.wheelKey = exact.schedule(nowNanos, delay, alarm);
         } else {
             alarm.wheelKey = earliest.schedule(nowNanos, delay, alarm);
-            // The wheel rounds up by less than a tick; the slack must not be exceeded by that.
+            // The wheel rounds up by less than a tick, which must not exceed the slack.
             alarm.latestKey = latest.schedule(nowNanos, delay + alarm.slackNanos - tickNanos, alarm);
         }
     }
 
-    /** Takes an alarm out, if it is in. */
+    /** Takes an alarm out, if it is in a wheel. */
     void remove(Alarm alarm) {
         if (alarm.wheelKey >= 0) {
             (alarm.latestKey >= 0 ? earliest : exact).cancel(alarm.wheelKey);
-            taken(alarm);
+            takeOut(alarm);
         }
     }
 
     /**
-     * Puts what is due into the queue, in the order of the deadlines; or the first of it, and the rest in the next turns, so that no turn is
-     * held up by a million.
+     * Queues the alarms that are due, in the order of their deadlines. If there are too many, queues the first of them
+     * and leaves the rest for the next turns, so that a million alarms do not hold up a turn.
      */
     void expire(long nowNanos, RunQueue queue, ReactorMetrics metrics) {
         boolean all = expire(exact, nowNanos, queue, metrics);
@@ -74,18 +88,18 @@ final class AlarmWheels {
             }
             assert !latest.hasDue() : "an alarm is due at the latest after it was due at the earliest";
         }
-        // After the wheels: what was due when it came has come after what is in them.
+        // After the wheels: these arrived after what is in the wheels.
         for (int left = Math.min(overdue.size(), TAKEN); left > 0; left--) {
             Alarm alarm = overdue.remove();
             if (all) {
-                due(alarm, nowNanos, queue, metrics);
+                queueDue(alarm, nowNanos, queue, metrics);
             } else if (alarm.isWaiting()) {
                 alarm.wheelKey = exact.schedule(alarm.deadline, 0, alarm);
             }
         }
     }
 
-    /** A step of a wheel; whether that was all. */
+    /** Advances one wheel by a step. Returns whether that was everything. */
     private boolean expire(TimerWheel<Alarm> wheel, long nowNanos, RunQueue queue, ReactorMetrics metrics) {
         if (wheel.isEmpty()) {
             return true;
@@ -96,21 +110,21 @@ final class AlarmWheels {
         for (int left = Math.min(wheel.dueCount(), TAKEN); left > 0; left--) {
             Alarm alarm = wheel.pollDue();
             if (alarm != null) {
-                taken(alarm);
-                due(alarm, nowNanos, queue, metrics);
+                takeOut(alarm);
+                queueDue(alarm, nowNanos, queue, metrics);
             }
         }
         return !wheel.isBehind() && !wheel.hasDue();
     }
 
-    private static void due(Alarm alarm, long nowNanos, RunQueue queue, ReactorMetrics metrics) {
+    private static void queueDue(Alarm alarm, long nowNanos, RunQueue queue, ReactorMetrics metrics) {
         if (alarm.isWaiting()) {
-            metrics.alarmDue(nowNanos - alarm.deadline);
+            metrics.countAlarm(nowNanos - alarm.deadline);
             queue.add(alarm, alarm.priority);
         }
     }
 
-    private void taken(Alarm alarm) {
+    private void takeOut(Alarm alarm) {
         alarm.wheelKey = Alarm.OUT;
         if (alarm.latestKey >= 0) {
             latest.cancel(alarm.latestKey);
@@ -118,13 +132,13 @@ final class AlarmWheels {
         }
     }
 
-    /** Shows all of them, in no order; another thread may call this for a report. */
+    /** Passes on all alarms, in no particular order. For reports; another thread may call this. */
     void forEach(Consumer<Alarm> each) {
         exact.forEach(each);
         earliest.forEach(each);
     }
 
-    /** How long the reactor may sleep; {@link #NONE} if there is no alarm. */
+    /** Returns how long the reactor may sleep; {@link #NONE} if there is no alarm. */
     long nanosUntilNext(long nowNanos) {
         boolean more = !overdue.isEmpty() || exact.hasDue() || earliest.hasDue() || earliest.isBehind();
         return more ? 0 : Math.min(exact.nanosUntilNext(nowNanos), latest.nanosUntilNext(nowNanos));
@@ -138,7 +152,7 @@ final class AlarmWheels {
         return exact.size() + earliest.size() + overdue.size();
     }
 
-    /** Takes out all of them, in the order of their deadlines. */
+    /** Removes and returns all alarms, in the order of their deadlines. */
     List<Alarm> takeAll() {
         List<Alarm> all = new ArrayList<>();
         all.addAll(overdue);

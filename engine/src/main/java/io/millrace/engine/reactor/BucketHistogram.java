@@ -3,7 +3,7 @@ package io.millrace.engine.reactor;
 import io.millrace.engine.Histogram;
 import java.util.Arrays;
 
-/** A histogram of values up to {@code Long.MAX_VALUE} in buckets of a logarithmic scale, each divided into eight. */
+/** A histogram of values up to {@code Long.MAX_VALUE}, with a bucket for each eighth of a power of two. */
 final class BucketHistogram implements Histogram {
     private static final int SUB_BITS = 3;
     static final int BUCKETS = (Long.SIZE - SUB_BITS) << SUB_BITS;
@@ -18,13 +18,13 @@ final class BucketHistogram implements Histogram {
         this.max = max;
     }
 
-    /** The bucket of a value that is not negative. */
+    /** Returns the bucket of a non-negative value. */
     static int bucket(long value) {
         int shift = Math.max(0, Long.SIZE - SUB_BITS - 1 - Long.numberOfLeadingZeros(value));
         return (shift << SUB_BITS) + (int) (value >>> shift);
     }
 
-    /** The largest value of a bucket. */
+    /** Returns the largest value of a bucket. */
     static long upperBound(int bucket) {
         if (bucket < 2 << SUB_BITS) {
             return bucket;
@@ -60,7 +60,7 @@ final class BucketHistogram implements Histogram {
         return max;
     }
 
-    /** Both together. */
+    /** Returns the sum of both. */
     BucketHistogram plus(BucketHistogram other) {
         long[] sum = counts.clone();
         for (int i = 0; i < sum.length; i++) {

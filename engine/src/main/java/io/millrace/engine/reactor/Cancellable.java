@@ -7,15 +7,16 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What can be cancelled: one word that says how far it is, and the rule who may run it.
+ * A task or alarm that can be cancelled: one atomic word with its state, which decides which thread may run it.
  *
  * <pre>
- * WAITING ──► RUNNING ──► DONE           by the reactor, around the callback; back to WAITING if it is periodic, or asked to
+ * WAITING ──► RUNNING ──► DONE           by the reactor, around the callback; back to WAITING if periodic or rearmed
  *    │           └──► STOPPING ──► DONE  cancelled while it ran: a periodic one does not go back
  *    └──► RUNNING ──► DONE               by a canceller, around the callback with false
  * </pre>
  *
- * Whoever moves it from WAITING runs it; nobody else ever does. So it is run once, with true or with false (grpc-6).
+ * The thread that moves it from WAITING runs it, and no other thread does. So it runs once, with true or with false
+ * (grpc-6).
  */
 public abstract class Cancellable implements Key, Runnable {
     private static final int WAITING = 0;
@@ -36,16 +37,16 @@ public abstract class Cancellable implements Key, Runnable {
     public final Reactor reactor;
 
     private volatile int state;
-    /** Whether somebody waits for the end. */
+    /** Whether a thread waits for the end. */
     private volatile boolean awaited;
-    /** Who runs it. Read only to be compared with the reader's own thread, which knows whether it wrote it. */
+    /** The thread that runs it. A reader only compares it with its own thread, and knows whether that one wrote it. */
     private @Nullable Thread runner;
 
     Cancellable(Reactor reactor) {
         this.reactor = reactor;
     }
 
-    /** Moves it from WAITING: true for one caller, which must then call {@link #end} or {@link #endRun}. */
+    /** Moves it from WAITING. Returns true to one caller, which must then call {@link #end} or {@link #endRun}. */
     final boolean begin() {
         if (state != WAITING || !STATE.compareAndSet(this, WAITING, RUNNING)) {
             return false;
@@ -54,16 +55,19 @@ public abstract class Cancellable implements Key, Runnable {
         return true;
     }
 
-    /** It is over. */
+    /** Moves it to DONE. */
     final void end() {
         runner = null;
-        // A volatile store before a volatile load; awaitEnd does the same the other way round. So one of the two sees
+        // A volatile store before a volatile load; awaitEnd does the same in the opposite order. So one of the two sees
         // the other.
         state = DONE;
         tellWaiters();
     }
 
-    /** One run of a periodic one is over: true if it waits for the next; false if it was cancelled meanwhile and is over. */
+    /**
+     * Ends one run of a periodic one. Returns true if it waits for the next run, false if it was cancelled meanwhile
+     * and is over.
+     */
     final boolean endRun() {
         runner = null;
         if (!STATE.compareAndSet(this, RUNNING, WAITING)) {
@@ -82,7 +86,7 @@ public abstract class Cancellable implements Key, Runnable {
         }
     }
 
-    /** CANCELLED if this call moved it from WAITING; then the caller must call {@link #end}. */
+    /** Returns CANCELLED if this call moved it from WAITING; then the caller must call {@link #end}. */
     final CancelResult tryCancel() {
         for (; ; ) {
             if (begin()) {
@@ -98,7 +102,7 @@ public abstract class Cancellable implements Key, Runnable {
         }
     }
 
-    @SuppressWarnings("ReferenceEquality") // a thread is itself
+    @SuppressWarnings("ReferenceEquality") // threads are compared by identity
     public final boolean isRunByThisThread() {
         return runner == Thread.currentThread();
     }
@@ -107,7 +111,7 @@ public abstract class Cancellable implements Key, Runnable {
         return state == WAITING;
     }
 
-    /** Waits until it does not run. */
+    /** Waits until it is not running. */
     public final void awaitEnd() throws InterruptedException {
         synchronized (this) {
             awaited = true;

@@ -12,7 +12,7 @@ import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The settings that a manager and a loop share, while a builder gathers them. */
+/** The settings that managers and loops have in common, as a builder collects them. */
 public final class EngineSettings {
     public static final int MAX_REACTORS = 1024;
     private static final int MAX_BUDGET = 1 << 20;
@@ -24,42 +24,42 @@ public final class EngineSettings {
     int budget = 1024;
     long spinNanos;
     private long watchdogNanos = 100_000_000;
-    /** Null: they are logged. */
+    /** Null if reports are logged. */
     private @Nullable Consumer<BlockedLoop> onBlocked;
 
-    public void backend(String name) {
+    public void setBackend(String name) {
         this.backend = Objects.requireNonNull(name, "name");
     }
 
-    public void clock(Clock source) {
+    public void setClock(Clock source) {
         this.clock = Objects.requireNonNull(source, "clock");
     }
 
-    public void tick(Duration tick) {
+    public void setTick(Duration tick) {
         this.tickNanos = Durations.positiveNanos(tick, "the tick");
     }
 
-    public void eventCapacity(int capacity) {
+    public void setEventCapacity(int capacity) {
         this.eventCapacity = inRange("the event capacity", capacity, 1, 1 << 20);
     }
 
-    public void budget(int items) {
+    public void setBudget(int items) {
         this.budget = inRange("the budget of a class", items, 1, MAX_BUDGET);
     }
 
-    public void spin(Duration atMost) {
+    public void setSpin(Duration atMost) {
         if (atMost.isNegative()) {
             throw new IllegalArgumentException("the time to spin must not be negative, not " + atMost);
         }
         this.spinNanos = Durations.nanosOrZero(atMost);
     }
 
-    public void watchdog(Duration limit, Consumer<BlockedLoop> callback) {
+    public void setWatchdog(Duration limit, Consumer<BlockedLoop> callback) {
         this.watchdogNanos = Durations.positiveNanos(limit, "the watchdog's limit");
         this.onBlocked = Objects.requireNonNull(callback, "callback");
     }
 
-    public void noWatchdog() {
+    public void disableWatchdog() {
         this.watchdogNanos = 0;
     }
 
@@ -68,7 +68,7 @@ public final class EngineSettings {
         return (backend == null ? builder : builder.backend(backend)).open();
     }
 
-    /** So many reactors, each with an open poll; or none, and an exception. */
+    /** Returns {@code count} reactors, each with an open poll; or opens none and throws. */
     public List<Reactor> openReactors(String name, int count) {
         List<Reactor> all = new ArrayList<>();
         boolean opened = false;
@@ -87,7 +87,7 @@ public final class EngineSettings {
         }
     }
 
-    /** A watchdog that has not started; null if none is wanted. */
+    /** Returns a watchdog that has not been started, or null if it is turned off. */
     @Nullable
     public Watchdog watchdogOf(String name, List<Reactor> reactors) {
         if (watchdogNanos == 0) {

@@ -1,6 +1,6 @@
 package io.millrace.engine.reactor;
 
-/** What a reactor does when it runs nobody's code but its own, for reports: so that a report never has to say that it does not know. */
+/** What a reactor is doing while it runs no user code. For reports. */
 enum EngineStep {
     POLL("asking the kernel for events"),
     EVENTS("taking in events"),

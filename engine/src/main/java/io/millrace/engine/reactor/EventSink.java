@@ -1,25 +1,28 @@
 package io.millrace.engine.reactor;
 
-/** What a reactor carries: the owner of a source that is registered with its poll, which is the reactor's list of them. */
+/**
+ * The engine's object behind a source: the reactor calls it when the source is ready, and ends it in its last turn. It is stored with the source's registration, so the poll is the reactor's
+ * list of its sinks. A sink is code of the engine; what users write is a handler.
+ */
 public interface EventSink {
     /**
-     * The source is ready. On the reactor's thread, while the turn's snapshot is made: puts what is to be run into the run queue, and runs no user code.
+     * Called when the source is ready, on the reactor's thread, while it takes the turn's snapshot. Adds what has to run to the run queue and runs no user code.
      *
-     * @param bits as {@link io.millrace.sys.Bits}
+     * @param bits the readiness, as {@link io.millrace.sys.Bits}
      */
     void onReady(int bits);
 
-    /** The reactor is in its last turn, and this ends with it: whoever waits is told, and what the engine owns is closed (end-2). On the reactor's thread, once or more. */
+    /** Called in the reactor's last turn, on its thread, at least once: completes pending callbacks and closes what the engine owns (end-2). */
     void onReactorEnd();
 
-    /** Whether it belongs to a reactor. Asked of those that a manager lists beside the polls of its reactors. */
+    /** Returns whether this sink belongs to {@code reactor}. Used for sinks that a manager keeps outside the polls of its reactors. */
     default boolean isOf(Reactor reactor) {
         return true;
     }
 
     /**
-     * The reactor should have ended, but is held up by a handler that does not return, and keeps the descriptor until it does. So the peer is cut off by shutdown(2); the rest follows in
-     * {@link #onReactorEnd}. Any thread.
+     * Disconnects the peer with shutdown(2). Called at the deadline of a shutdown if a handler that does not return keeps the reactor from ending; {@link #onReactorEnd} follows when the
+     * handler returns. Any thread.
      */
     default void cutOff() {}
 }

@@ -5,14 +5,16 @@ import java.lang.invoke.VarHandle;
 import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
 
 /**
- * What any thread hands to a reactor, of one class. Any thread offers; one takes.
+ * Tasks of one priority that other threads hand to a reactor. Any thread offers; one thread takes.
  *
- * <p>Who offers and then looks at a flag relies on this: whoever raises that flag and then looks here finds the queue not empty, or the offer's caller
- * finds the flag. An ordinary offer begins with a compare-and-set of the producer index, and that is enough. An offer that adds a chunk is different: the
- * index it sets at first counts as empty still, and the one that does not is only released, so that the load that follows may overtake it. Such an offer is followed by
- * a fence. The queue asks its subclass for the size of a chunk when it adds one; that is how the offer knows.
+ * <p>Senders and the reactor rely on this: a sender offers a task and then reads a flag; the reactor sets the flag and
+ * then reads the queue. Either the reactor finds the queue not empty, or the sender finds the flag set. An ordinary
+ * offer begins with a compare-and-set of the producer index, which is enough. An offer that adds a chunk is different:
+ * after its first store the queue still counts as empty, and its second store is only a release, so the load that
+ * follows may overtake it. Therefore such an offer is followed by a fence. The queue asks its subclass for the size of
+ * a chunk when it adds one; this is how the offer knows.
  */
-@SuppressWarnings("serial") // nobody writes it to a stream
+@SuppressWarnings("serial") // never serialized
 final class Inbox<T> extends MpscUnboundedVarHandleArrayQueue<T> {
     private static final VarHandle CHUNKS;
 
@@ -24,7 +26,10 @@ final class Inbox<T> extends MpscUnboundedVarHandleArrayQueue<T> {
         }
     }
 
-    /** How many chunks were added. By the one producer that adds one, while all others wait for it; read by a producer for its own writes. */
+    /**
+     * How many chunks were added. Written by the one producer that adds a chunk while all others wait for it; a
+     * producer reads it only for its own writes.
+     */
     private int chunks;
 
     Inbox(int chunk) {
@@ -41,7 +46,7 @@ final class Inbox<T> extends MpscUnboundedVarHandleArrayQueue<T> {
         return true;
     }
 
-    /** Whether it has ever added a chunk, or is about to. */
+    /** Returns whether it has ever added a chunk or is about to. */
     boolean isGrowing() {
         return (int) CHUNKS.getOpaque(this) != 0;
     }

@@ -4,15 +4,16 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What came too late for a turn of a reactor and must not be lost: run at the end of its last turn. Taking the last one and ending are one step, so a task is either taken by the reactor, or its thread is told
- * that nothing runs there any more; a task between the two cannot be.
+ * Tasks that arrive too late for a turn and must not be lost. They run at the end of the reactor's last turn. Finding
+ * no more tasks and ending are one step, so a task is either taken by the reactor, or the thread that offers it is told
+ * that nothing runs there any more.
  */
 final class LateTasks {
     private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
-    /** Nothing runs on the reactor any more. Guarded by this, as the tasks are. */
+    /** Whether nothing runs on the reactor any more. Guarded by this object, as are the tasks. */
     private boolean over;
 
-    /** Any thread. False if it is over: then the caller must run it. */
+    /** Offers a task. If this returns false, the caller must run the task itself. Any thread. */
     synchronized boolean offer(Runnable task) {
         if (over) {
             return false;
@@ -21,7 +22,7 @@ final class LateTasks {
         return true;
     }
 
-    /** The reactor's thread. Null if there is none, and will be none. */
+    /** Returns the next task; if there is none, ends and returns null. Called on the reactor's thread. */
     synchronized @Nullable Runnable takeOrEnd() {
         Runnable next = tasks.poll();
         over = next == null;

@@ -3,8 +3,8 @@ package io.millrace.engine.reactor;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * References, shutdown and the moment at which the one lets the other happen, in one word: so that exactly one caller finds that it is time to end, and no
- * reference is taken after that.
+ * References and shutdown of a manager in one atomic word. Exactly one caller finds that the manager has to end, and no
+ * reference can be taken after that.
  */
 public final class Lifecycle {
     private static final long SHUTDOWN = 1;
@@ -26,7 +26,7 @@ public final class Lifecycle {
         }
     }
 
-    /** True if the caller must end it. */
+    /** Releases a reference. Returns true if the caller must end the manager. */
     public boolean unref() {
         long seen = word.getAndUpdate(old -> old < ONE_REF ? old : endIfDue(old - ONE_REF));
         if (seen < ONE_REF) {
@@ -36,13 +36,13 @@ public final class Lifecycle {
         return isTime(seen - ONE_REF);
     }
 
-    /** True if the caller must end it. */
+    /** Requests the end. Returns true if the caller must end the manager. */
     public boolean shutdown() {
         long seen = word.getAndUpdate(old -> endIfDue(old | SHUTDOWN));
         return isTime(seen | SHUTDOWN);
     }
 
-    /** Whether the references do not count any more: true if the caller must end it. */
+    /** Requests the end regardless of references. Returns true if the caller must end the manager. */
     public boolean force() {
         return (word.getAndUpdate(old -> old | SHUTDOWN | ENDING) & ENDING) == 0;
     }

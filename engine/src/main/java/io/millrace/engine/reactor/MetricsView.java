@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
-/** The sums over some reactors. */
+/** The sums over several reactors. */
 public final class MetricsView implements Metrics {
     private final Reactor[] reactors;
 
@@ -91,7 +91,7 @@ public final class MetricsView implements Metrics {
         return merged(ReactorMetrics::turnTime);
     }
 
-    /** All of it, in one line, for logs and people. */
+    /** Returns all values in one human-readable line. */
     @Override
     public String toString() {
         int waiting = 0;

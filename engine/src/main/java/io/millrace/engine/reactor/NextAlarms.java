@@ -3,13 +3,13 @@ package io.millrace.engine.reactor;
 import java.util.Comparator;
 import java.util.PriorityQueue;
 
-/** The few alarms that come next, of many: for reports. */
+/** Selects the few alarms that fire next out of many. For reports. */
 final class NextAlarms {
     private static final int SHOWN = 5;
 
     private record Line(long deadline, String text) {}
 
-    /** The last of those shown first. */
+    /** The latest of the selected alarms is first. */
     private final PriorityQueue<Line> lines =
             new PriorityQueue<>(Comparator.comparingLong(Line::deadline).reversed());
 
@@ -31,12 +31,13 @@ final class NextAlarms {
             return;
         }
         text.append("  ").append(count).append(" alarms are pending, next:\n");
-        lines.stream()
-                .sorted(Comparator.comparingLong(Line::deadline))
-                .forEach(line -> text.append("    in ")
-                        .append((line.deadline() - nowNanos) / 1_000_000)
-                        .append(" ms ")
-                        .append(line.text())
-                        .append('\n'));
+        lines.stream().sorted(Comparator.comparingLong(Line::deadline)).forEach(line -> {
+            long ahead = (line.deadline() - nowNanos) / 1_000_000;
+            text.append(ahead < 0 ? "    overdue by " : "    in ")
+                    .append(Math.abs(ahead))
+                    .append(ahead < 0 ? " ms: " : " ms ")
+                    .append(line.text())
+                    .append('\n');
+        });
     }
 }

@@ -1,11 +1,15 @@
 package io.millrace.engine.reactor;
 
-/** An item of a run queue of which there may be thousands, so that its memory is seldom in the cache when its turn comes. */
+/**
+ * An item of a run queue whose memory is probably not in the cache when its turn comes, because there may be thousands
+ * of them.
+ */
 public interface Prefetchable {
     /**
-     * Loads what running it will need. The loads of several items do not depend on each other, so the processor waits for all of them as long as for one.
+     * Loads the memory that running it will need. The loads of several items do not depend on each other, so waiting
+     * for all of them takes no longer than waiting for one.
      *
-     * @return anything, made of what was loaded
+     * @return a value computed from what was loaded, so that the loads are not optimized away
      */
     int prefetch();
 }

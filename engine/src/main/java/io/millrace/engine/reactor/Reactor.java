@@ -4,6 +4,8 @@ import io.millrace.engine.BlockedLoop;
 import io.millrace.engine.CancelResult;
 import io.millrace.engine.Priority;
 import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.vthread.CarriedThread;
+import io.millrace.engine.vthread.ThreadCarrier;
 import io.millrace.engine.watchdog.Heartbeat;
 import io.millrace.engine.watchdog.ThreadTimes;
 import io.millrace.engine.watchdog.TimedItem;
@@ -31,43 +33,54 @@ import org.jspecify.annotations.Nullable;
  * <h2>One turn</h2>
  *
  * <ol>
- *   <li>Decide the timeout: 0 if something is to be run, else until the next alarm.
- *   <li>Wait in the kernel; the poll reads its software queue too.
+ *   <li>Decide the timeout: 0 if something is waiting to run, else until the next alarm.
+ *   <li>Wait in the kernel; the poll reads its software queue, too.
  *   <li>Take the time, once: alarms and metrics of the turn use it.
  *   <li>Put the events into the run queue, behind what the last turn left over.
- *   <li>Take in the alarms that others have set, advance the wheel, and put the alarms that are due behind the events.
- *   <li>Deliver the snapshot: SYSTEM first, LOW last, each class up to its budget. What is queued meanwhile waits.
- *   <li>Run what was left for the end of the turn, such as flushing writes; then some of what is costly, such as closing connections.
- *   <li>Publish: the metrics, and the beat that the watchdog looks at.
+ *   <li>Take in the alarms that other threads have set, advance the wheels, and put the alarms that are due behind the
+ *       events.
+ *   <li>Deliver the snapshot: SYSTEM first, LOW last, each priority up to its budget. What is queued meanwhile waits.
+ *   <li>Run what was left for the end of the turn, such as flushing writes; then some of the costly work, such as
+ *       closing connections.
+ *   <li>Publish the metrics, and the beat that the watchdog reads.
  * </ol>
  *
- * <p><b>Threads.</b> {@link #run} and {@link #runOnce} by one thread at a time, which is the reactor's for that time. What is marked so by any
- * thread. All else belongs to the reactor's thread.
+ * <p><b>Threads.</b> One thread at a time may call {@link #run} or {@link #runOnce}; for that time it is the reactor's
+ * thread. Methods that say so may be called by any thread. Everything else belongs to the reactor's thread.
  *
- * <p><b>Failures.</b> Whatever user code throws is contained in {@link #runItem} and reported; only a failure of the engine's own steps leaves {@link #run}, and then its owner must
- * end what it is part of.
+ * <p><b>Failures.</b> Whatever user code throws is contained in {@link #runItem} and reported. Only a failure of the
+ * engine's own steps leaves {@link #run}; then the manager or loop that owns the reactor must end.
  *
- * <p><b>Interrupts.</b> A reactor stops by a flag. On a {@link LoopThread} an interrupt is cleared after each piece of user code; on a user's thread it stays, and those who do I/O put it aside.
+ * <p><b>Interrupts.</b> A reactor is stopped by a flag. On a {@link LoopThread} an interrupt is cleared after each
+ * piece of user code. On a user's thread it stays set, and code that does I/O suspends it.
  *
- * <p><b>One class,</b> because it is one turn: the steps above read and write the same few fields, the turn's time first of all, on one thread and without a lock. What can be told apart is a class of its own, with its own test: the
- * queues in {@link RunQueue} and {@link Inbox}, the alarms in {@link AlarmWheels}, the spin in {@link Spin}, the metrics in {@link ReactorMetrics}. The rest is how other threads reach them.
+ * <p><b>Why this is one class.</b> It is one turn: the steps above read and write the same few fields, above all the
+ * turn's time, on one thread and without a lock. What can be separated has its own class and test: the queues in {@link
+ * RunQueue} and {@link Inbox}, the alarms in {@link AlarmWheels}, the spin in {@link Spin}, the metrics in {@link
+ * ReactorMetrics}. The rest is how other threads reach them.
  *
- * <p><b>Ending.</b> {@link #finish} is the reactor's last turn: what is queued runs, pending alarms get false, all that it carries is ended, and the poll is closed. What must not be
- * lost though it comes too late for a turn goes through {@link #executeAlways}.
+ * <p><b>Ending.</b> {@link #finish} is the reactor's last turn: queued work runs, pending alarms get false, all its
+ * sinks are ended, and the poll is closed. Work that must not be lost even if it arrives too late for a turn goes
+ * through {@link #executeAlways}.
  */
-public final class Reactor implements Watched {
+public final class Reactor implements Watched, ThreadCarrier {
     public static final long FOREVER = Long.MAX_VALUE;
 
-    /** How much is run at the end of one turn; the rest at the end of the next, which does not sleep before. A broadcast to 10,000 connections leaves as many writes (end-5). */
+    /**
+     * How many tasks run at the end of one turn. The rest runs at the end of the next turn, which does not sleep
+     * before. A broadcast to 10,000 connections leaves as many writes (end-5).
+     */
     private static final int AT_END_OF_TURN = 512;
 
     /**
-     * How much of what is {@linkplain #soon costly} a turn runs, such as the end of a connection: a close and its callbacks take 20 to 100 µs. The rest does not wait in a class of the run queue, where
-     * it would be before all that comes later: while 10,000 connections end, the others are served in every turn (end-5).
+     * How many {@linkplain #runSoon costly} tasks a turn runs, such as closing a connection; a close and its callbacks
+     * take 20 to 100 µs. The rest does not wait in the run queue, where it would go before everything that comes later.
+     * So while 10,000 connections are closed, the others are served in every turn (end-5).
      */
     public static final int COSTLY = 32;
 
     private static final VarHandle CURRENT;
+    private static final VarHandle CARRIED;
     private static final VarHandle ITEMS;
     private static final VarHandle TIMING;
 
@@ -75,6 +88,7 @@ public final class Reactor implements Watched {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             CURRENT = lookup.findVarHandle(Reactor.class, "current", Object.class);
+            CARRIED = lookup.findVarHandle(Reactor.class, "carried", CarriedThread.class);
             ITEMS = lookup.findVarHandle(Reactor.class, "items", long.class);
             TIMING = lookup.findVarHandle(Reactor.class, "timing", boolean.class);
         } catch (ReflectiveOperationException e) {
@@ -94,20 +108,24 @@ public final class Reactor implements Watched {
     public final ReactorMetrics metrics = new ReactorMetrics();
     private final Ring endOfTurn = new Ring();
     private final Ring costly = new Ring();
+    private final ResumedThreads resumed = new ResumedThreads();
     private final Heartbeat heartbeat = new Heartbeat();
 
     private final PollAccess.PendingWork work = this::isPending;
     private final RunQueue.Runner runner = this::runItem;
 
-    // The steps of the last turn, made beforehand: it may be the want of memory that ends it.
-    private final Consumer<Object> endOwner = this::endOwner;
+    // The steps of the last turn, created beforehand: a lack of memory may be the reason why it ends.
+    private final Consumer<Object> endSink = this::endSink;
     private final Runnable closeQueue = this::closeQueue;
     private final Runnable cutOffAlarms = this::cutOffAlarms;
-    private final Runnable endOwners = this::endOwners;
+    private final Runnable endSinks = this::endSinks;
     private final Runnable closePoll = this::closePoll;
 
     private volatile @Nullable Thread thread;
-    /** Whether that is its own, and not a user's: then an interrupt is nobody's. The reactor's thread. */
+    /**
+     * Whether the thread is the reactor's own and not a user's, so that interrupts can be cleared. Used on the
+     * reactor's thread.
+     */
     private boolean ownsThread;
 
     private volatile boolean stopRequested;
@@ -119,18 +137,22 @@ public final class Reactor implements Watched {
     /** The time of this turn, taken in step 3; at the end of the turn, the time of step 8. */
     private long now;
 
-    /** What it is in: an item, or an {@link EngineStep}; and how many there have been. For the watchdog and reports. */
-    @SuppressWarnings("UnusedVariable") // by CURRENT
+    /** What is running, an item or an {@link EngineStep}, and how many have run. For the watchdog and reports. */
+    @SuppressWarnings("UnusedVariable") // accessed through CURRENT
     private @Nullable Object current;
 
     private long items;
 
-    /** Whether the watchdog has asked which item takes longest; and which has, since then. */
-    @SuppressWarnings("UnusedVariable") // by TIMING
+    /** The virtual thread that runs on the reactor's thread now. */
+    @SuppressWarnings("UnusedVariable") // accessed through CARRIED
+    private @Nullable CarriedThread carried;
+
+    /** Whether the watchdog has asked for the longest item, and which it was since then. */
+    @SuppressWarnings("UnusedVariable") // accessed through TIMING
     private boolean timing;
 
     private volatile @Nullable TimedItem longest;
-    /** The thread that ran it last, and the system's number of it. */
+    /** The thread that ran it last: the system's number of it. */
     private long threadId;
 
     private volatile long systemThread = -1;
@@ -151,13 +173,42 @@ public final class Reactor implements Watched {
 
     // ---- Any thread ----
 
-    /** Whether the calling thread is the one that runs it now. */
-    @SuppressWarnings("ReferenceEquality") // a thread is itself
+    /** Returns whether the calling thread is the one that runs it now; never on a virtual thread that it carries. */
+    @Override
+    @SuppressWarnings("ReferenceEquality") // threads are compared by identity
     public boolean inLoop() {
         return thread == Thread.currentThread();
     }
 
-    /** Hands over a task of normal priority. */
+    @Override
+    public void submit(CarriedThread virtual) {
+        resumed.add(virtual);
+        try {
+            execute(resumed);
+        } catch (RejectedExecutionException e) {
+            resumed.runOneElsewhere();
+        }
+    }
+
+    /** Lets virtual threads go on elsewhere: one of them may hold the lock that this reactor waits for. */
+    @Override
+    public void onBlocked() {
+        while (resumed.runOneElsewhere()) {
+            // the next
+        }
+    }
+
+    @Override
+    public void setCarried(@Nullable CarriedThread thread) {
+        CARRIED.setOpaque(this, thread);
+    }
+
+    @Override
+    public @Nullable CarriedThread carried() {
+        return (CarriedThread) CARRIED.getOpaque(this);
+    }
+
+    /** Submits a task of normal priority. */
     public void execute(Runnable task) {
         queue.offer(task);
         access.wakeSleeper(poll);
@@ -168,14 +219,18 @@ public final class Reactor implements Watched {
         access.wakeSleeper(poll);
     }
 
-    /** Hands over a task, without waking the reactor: to be followed by {@link #wake}, unless it can wait until the reactor wakes anyway. */
+    /**
+     * Submits a task without waking the reactor. Call {@link #wake} afterwards, unless the task can wait until the
+     * reactor wakes anyway.
+     */
     public void post(Runnable task, Priority priority) {
         queue.offer(task, priority);
     }
 
     /**
-     * Hands over what must run whatever happens, such as the callback that tells of an end. A reactor in its last turn runs it at the end of that; after that nothing else runs on the reactor
-     * any more, so the calling thread runs it. Any thread, without waiting.
+     * Submits a task that must run in any case, such as a callback that reports an end. A reactor in its last turn runs
+     * it at the end of that turn. After that, nothing runs on the reactor any more, so the calling thread runs it. Any
+     * thread; does not wait.
      */
     public void executeAlways(Runnable task, Priority priority) {
         try {
@@ -203,14 +258,17 @@ public final class Reactor implements Watched {
         }
     }
 
-    /** In the callback of an alarm that has fired: it waits once more, for this deadline, when that returns. So a timeout that is put off costs no new alarm each time. */
-    public void again(Alarm alarm, long deadline) {
+    /**
+     * Makes an alarm that has fired wait once more, until a new deadline, when its callback returns. So a timeout that
+     * is postponed needs no new alarm. Called from the alarm's callback.
+     */
+    public void rearm(Alarm alarm, long deadline) {
         assert alarm.isRunByThisThread() && inLoop();
         alarm.deadline = deadline;
         alarm.again = true;
     }
 
-    /** Cancels a task or an alarm; an alarm's callback runs here and now. */
+    /** Cancels a task or an alarm. An alarm's callback runs inside this call. */
     public CancelResult cancel(Cancellable key) {
         CancelResult result = key.tryCancel();
         if (result == CancelResult.CANCELLED) {
@@ -232,7 +290,7 @@ public final class Reactor implements Watched {
         }
     }
 
-    /** It need not wake the reactor for that: whatever wakes it next will do. */
+    /** Takes an alarm out of the wheel. It need not wake the reactor; the next turn is early enough. */
     private void takeOut(Alarm alarm) {
         if (inLoop()) {
             forget(alarm);
@@ -240,16 +298,16 @@ public final class Reactor implements Watched {
             try {
                 queue.offerControl(alarm);
             } catch (RejectedExecutionException e) {
-                // It has ended, and its wheels with it.
+                // The reactor has ended, and its wheels with it.
             }
         }
     }
 
-    public void register(Source source, long token, EventSink owner, Interest interest, Trigger trigger) {
-        access.register(poll, source, token, owner, interest, trigger);
+    public void register(Source source, long token, EventSink sink, Interest interest, Trigger trigger) {
+        access.register(poll, source, token, sink, interest, trigger);
     }
 
-    /** What of a readiness a handler with this interest may see. */
+    /** Returns the part of a readiness that a handler with this interest may see. */
     public Readiness visible(int bits, Interest interest) {
         return access.visible(bits, interest);
     }
@@ -262,23 +320,23 @@ public final class Reactor implements Watched {
         return queue.depth(priority);
     }
 
-    /** Makes {@link #run} return after the turn it is in, and at once from now on. */
+    /** Makes {@link #run} return after its current turn, and immediately from now on. */
     public void stop() {
         stopRequested = true;
         wake();
     }
 
-    /** Lets {@link #run} run again. */
+    /** Allows {@link #run} to run again. */
     public void clearStop() {
         stopRequested = false;
     }
 
-    /** Makes {@link #run} finish, when it wakes. */
+    /** Makes {@link #run} finish when it wakes. */
     public void requestEnd() {
         endRequested = true;
     }
 
-    /** Makes {@link #run} finish. */
+    /** Makes {@link #run} finish now. */
     public void end() {
         requestEnd();
         wake();
@@ -299,7 +357,7 @@ public final class Reactor implements Watched {
         return systemThread;
     }
 
-    /** It costs two looks at the clock for each item. */
+    /** Starts to measure items, at the cost of reading the clock twice per item. */
     @Override
     public void startTiming() {
         TIMING.setOpaque(this, true);
@@ -317,47 +375,59 @@ public final class Reactor implements Watched {
     public BlockedLoop describeTurn(long lastsNanos) {
         Thread running = thread;
         Object item = CURRENT.getOpaque(this);
+        CarriedThread virtual = carried();
+        String handler = FailureLog.name(item);
+        if (virtual != null) {
+            // Its frames are not on the stack of the thread that carries it.
+            running = virtual.thread();
+            handler = virtual + (item == resumed ? "" : ", in " + handler);
+        }
         return new BlockedLoop(
                 name,
-                FailureLog.name(item),
+                handler,
                 Duration.ofNanos(lastsNanos),
                 running == null ? List.of() : List.of(running.getStackTrace()));
     }
 
     // ---- The reactor's thread ----
 
-    /** The time of this turn. */
+    /** Returns the time of this turn. */
     public long now() {
         return now;
     }
 
-    /** Adds what an owner's signal found, to the snapshot that is being made. */
+    /** Adds what a sink wants to run to the snapshot that is being taken. */
     public void add(Runnable item, Priority priority) {
         queue.add(item, priority);
     }
 
-    /** Runs something once, at the end of this turn, or of one of the next if there is much. In the order of the calls. */
+    /**
+     * Runs a task once, at the end of this turn or, if there are many, of one of the next. In the order of the calls.
+     */
     public void atEndOfTurn(Runnable what) {
         endOfTurn.add(what);
     }
 
-    /** Runs something costly once, behind the end of this turn, or of one of the next: {@value #COSTLY} in each turn. In the order of the calls. */
-    public void soon(Runnable what) {
+    /**
+     * Runs a costly task once, after the end of this turn or of one of the next; {@value #COSTLY} in each turn. In the
+     * order of the calls.
+     */
+    public void runSoon(Runnable what) {
         costly.add(what);
     }
 
-    /** Puts an alarm into the wheel: one that is new, or has fired and waits again. */
+    /** Puts an alarm into the wheel: a new one, or one that has fired and waits again. */
     void place(Alarm alarm) {
         if (!alarm.isWaiting()) {
             alarm.wheelKey = Alarm.OUT;
         } else {
-            // The turn's time is old by now; whoever says "at once" must not wait for a tick because of that.
+            // The turn's time is old by now, and an alarm that is due at once must not wait for a tick because of that.
             long ahead = alarm.deadline - now;
             alarms.add(alarm, ahead > 0 && ahead < tickNanos ? clock.nanoTime() : now);
         }
     }
 
-    /** Takes an alarm out of the wheel that was cancelled. */
+    /** Takes a cancelled alarm out of the wheel. */
     void forget(Alarm alarm) {
         alarms.remove(alarm);
     }
@@ -383,7 +453,7 @@ public final class Reactor implements Watched {
         }
     }
 
-    /** One turn, on the calling thread. Returns how many items it ran. */
+    /** Runs one turn on the calling thread. Returns how many items ran. */
     public int runOnce(long maxWaitNanos, @Nullable Runnable tick) {
         enter();
         try {
@@ -397,35 +467,34 @@ public final class Reactor implements Watched {
         }
     }
 
+    /** Uses the poll's check that only one thread at a time is in it, once for all turns of a run. */
     private void enter() {
-        Thread present = thread;
-        if (present != null) {
+        if (!access.tryEnter(poll)) {
+            Thread present = thread;
             throw new IllegalStateException("cannot run " + name + ": "
-                    + (inLoop() ? "it is running this callback; return from it instead" : present + " runs it"));
+                    + (inLoop()
+                            ? "it is running this callback; return from it instead"
+                            : (present == null ? "another thread" : present) + " runs it"));
         }
-        synchronized (this) {
-            if (thread != null) {
-                throw new IllegalStateException("cannot run " + name + ": " + thread + " runs it");
-            }
-            thread = Thread.currentThread();
-        }
+        thread = Thread.currentThread();
         ownsThread = Thread.currentThread() instanceof LoopThread;
         long id = Thread.currentThread().threadId();
         if (id != threadId) {
             threadId = id;
             systemThread = ThreadTimes.currentThread();
         }
-        // What is to be run already runs in a turn without a sleep before it; the watchdog must see that one too.
+        // What is already queued runs in a turn that does not sleep before; the watchdog must see that turn, too.
         now = clock.nanoTime();
-        heartbeat.awake(now);
+        heartbeat.markAwake(now);
     }
 
     private void leave() {
-        heartbeat.left();
+        heartbeat.markLeft();
         thread = null;
+        access.leave(poll);
     }
 
-    /** The eight steps of {@linkplain Reactor one turn}, in their order. */
+    /** Runs the eight steps of {@linkplain Reactor one turn}, in order. */
     private int turn(long maxWaitNanos) {
         waitForEvents(maxWaitNanos); // steps 1 to 3
         queueEvents(); // 4
@@ -451,8 +520,8 @@ public final class Reactor implements Watched {
         enter(EngineStep.EVENTS);
         queue.beginSnapshot();
         while (events.advance()) {
-            if (access.owner(events) instanceof EventSink sink) {
-                metrics.event();
+            if (access.sink(events) instanceof EventSink sink) {
+                metrics.countEvent();
                 sink.onReady(access.bits(events));
             }
         }
@@ -481,7 +550,7 @@ public final class Reactor implements Watched {
     private void publish(int ran) {
         enter(EngineStep.PUBLISH);
         long ended = clock.nanoTime();
-        metrics.turn(ran, ended - now, alarms.size());
+        metrics.countTurn(ran, ended - now, alarms.size());
         now = ended;
     }
 
@@ -491,29 +560,29 @@ public final class Reactor implements Watched {
     }
 
     private void sleep(long nanos) {
-        heartbeat.asleep(); // to look for work is not to work
+        heartbeat.markAsleep(); // looking for work does not count as work
         if (nanos != 0 && spin.isOn() && spins(nanos)) {
             return;
         }
         access.pollOnce(poll, events, nanos, work);
         now = clock.nanoTime();
-        heartbeat.awake(now);
+        heartbeat.markAwake(now);
     }
 
-    /** Looks for work without sleeping, for as long as that is promising; true if there was some. */
+    /** Looks for work without sleeping, for as long as that is promising. Returns true if there was some. */
     private boolean spins(long nanos) {
         long began = now;
         long budget = Math.min(nanos, spin.budgetNanos());
         do {
             if (access.pollOnce(poll, events, 0, work) > 0 || isPending()) {
-                spin.found();
+                spin.recordHit();
                 now = clock.nanoTime();
-                heartbeat.awake(now);
+                heartbeat.markAwake(now);
                 return true;
             }
             Thread.onSpinWait();
         } while (clock.nanoTime() - began < budget);
-        spin.missed();
+        spin.recordMiss();
         return false;
     }
 
@@ -521,7 +590,7 @@ public final class Reactor implements Watched {
         return queue.isPending() || endOfTurn.size() > 0 || costly.size() > 0 || stopRequested || endRequested;
     }
 
-    /** The boundary around user code: nothing that it throws gets past this (end-1). */
+    /** The boundary around user code: nothing that it throws gets past this method (end-1). */
     private void runItem(Runnable item) {
         CURRENT.setOpaque(this, item);
         ITEMS.setOpaque(this, items + 1);
@@ -532,13 +601,16 @@ public final class Reactor implements Watched {
                 item.run();
             }
         } catch (Throwable e) {
-            metrics.failure();
+            metrics.countFailure();
             FailureLog.report(item, e);
         }
         clearInterrupt();
     }
 
-    /** After user code: an interrupt that it has left behind must not reach the next one's. A loop stops by a flag. The reactor's thread. */
+    /**
+     * Clears an interrupt that user code left behind, so that it does not reach other code; a loop is stopped by a
+     * flag. Called on the reactor's thread.
+     */
     public void clearInterrupt() {
         if (ownsThread) {
             Thread.interrupted();
@@ -558,7 +630,7 @@ public final class Reactor implements Watched {
         }
     }
 
-    /** As {@link #runItem}, on any thread. */
+    /** Like {@link #runItem}, on any thread. */
     private static void runContained(Runnable item) {
         try {
             item.run();
@@ -567,14 +639,23 @@ public final class Reactor implements Watched {
         }
     }
 
-    /** Opens what is opened at the first wait, so that a lack of descriptors shows now and not in the reactor's thread. Before it runs. */
+    /**
+     * Opens what would otherwise be opened at the first wait, so that a lack of descriptors shows now and not on the
+     * reactor's thread. Called before it runs.
+     */
     void prepare() {
-        access.pollOnce(poll, events, 0, work);
+        enter();
+        try {
+            access.pollOnce(poll, events, 0, work);
+        } finally {
+            leave();
+        }
     }
 
     /**
-     * The last turn, on the calling thread, which becomes the reactor's: what is queued runs, what is not accepted any more is refused, pending alarms get false, all that it carries ends
-     * ({@code others} too, whose sources may not be registered any more), and the poll is closed. A step that fails does not keep the next from being taken.
+     * Runs the last turn on the calling thread, which becomes the reactor's: queued work runs, further work is refused,
+     * pending alarms get false, all sinks end (including {@code others}, whose sources may not be registered any more),
+     * and the poll is closed. A step that fails does not keep the next from running.
      */
     public void finish(Collection<? extends EventSink> others) {
         enter();
@@ -582,10 +663,10 @@ public final class Reactor implements Watched {
             runItem(closeQueue);
             finished = true;
             runItem(cutOffAlarms);
-            runItem(endOwners);
+            runItem(endSinks);
             for (EventSink other : others) {
                 if (other.isOf(this)) {
-                    endOwner(other);
+                    endSink(other);
                 }
             }
             runRest();
@@ -608,29 +689,29 @@ public final class Reactor implements Watched {
         }
     }
 
-    private void endOwners() {
-        access.owners(poll, endOwner);
+    private void endSinks() {
+        access.forEachSink(poll, endSink);
     }
 
     private void closePoll() {
         poll.close();
     }
 
-    /** Contained one by one, and without an object: see {@link #closeQueue}. */
-    private void endOwner(Object owner) {
-        if (owner instanceof EventSink ours) {
+    /** Contained one by one, without allocating an object: see {@link #closeQueue}. */
+    private void endSink(Object sink) {
+        if (sink instanceof EventSink ours) {
             CURRENT.setOpaque(this, ours);
             try {
                 ours.onReactorEnd();
             } catch (Throwable e) {
-                metrics.failure();
+                metrics.countFailure();
                 FailureLog.report(ours, "could not end in order", e);
             }
             clearInterrupt();
         }
     }
 
-    /** The end of the last turn: until there is nothing more. */
+    /** Runs late tasks until there are no more, at the end of the last turn. */
     private void runRest() {
         for (; ; ) {
             while (endOfTurn.size() > 0) {
@@ -648,16 +729,18 @@ public final class Reactor implements Watched {
         }
     }
 
-    /** Cuts off the peers of a reactor that a handler keeps from ending: see {@link EventSink#cutOff}. Any thread. */
-    public void cutOffOwners() {
-        access.owners(poll, owner -> {
-            if (owner instanceof EventSink ours) {
+    /**
+     * Disconnects the peers of a reactor that a handler keeps from ending: see {@link EventSink#cutOff}. Any thread.
+     */
+    public void cutOffSinks() {
+        access.forEachSink(poll, sink -> {
+            if (sink instanceof EventSink ours) {
                 runContained(ours::cutOff);
             }
         });
     }
 
-    /** Whether its last turn has begun to tell those who are left. */
+    /** Returns whether its last turn has begun to end the sinks. */
     public boolean hasFinished() {
         return finished;
     }
@@ -668,7 +751,10 @@ public final class Reactor implements Watched {
 
     // ---- Reports ----
 
-    /** What it is doing, what waits, what is registered: lines for {@code dump()}. Takes no lock; any thread. */
+    /**
+     * Describes what the reactor is doing, what is waiting and what is registered, for {@code dump()}. Takes no lock;
+     * any thread.
+     */
     public void describe(StringBuilder text) {
         boolean works = heartbeat.isOdd();
         Thread running = thread;
@@ -682,7 +768,10 @@ public final class Reactor implements Watched {
                     .append((clock.nanoTime() - heartbeat.turnBegan()) / 1_000)
                     .append(" µs");
             Object item = CURRENT.getOpaque(this);
-            if (item != null) {
+            CarriedThread virtual = carried();
+            if (virtual != null) {
+                text.append(", in ").append(virtual);
+            } else if (item != null) {
                 text.append(", in ").append(FailureLog.name(item));
             }
         }
@@ -706,11 +795,12 @@ public final class Reactor implements Watched {
         access.describe(poll, line -> text.append("  source ").append(line).append('\n'));
     }
 
-    /** What keeps it from ending, as far as it is running or waits to be run. */
+    /** Describes what keeps the reactor from ending: what is running, and what is waiting to run. */
     public void describeRemains(List<String> remains) {
         Object item = CURRENT.getOpaque(this);
         if (heartbeat.isOdd() && item != null && !(item instanceof EngineStep)) {
-            remains.add(name + " is in " + FailureLog.name(item));
+            CarriedThread virtual = carried();
+            remains.add(name + " is in " + (virtual == null ? FailureLog.name(item) : virtual.toString()));
         }
         for (Priority priority : Priority.values()) {
             if (depth(priority) > 0) {

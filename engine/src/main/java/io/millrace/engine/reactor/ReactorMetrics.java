@@ -5,8 +5,8 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What a reactor counts. Its thread writes, plainly as far as it is concerned; others read. The writes are opaque: a reader sees each number
- * whole and not for ever old, and the numbers are not of one moment.
+ * The counters of a reactor. Its thread writes them with opaque stores, which cost it no more than plain ones; other
+ * threads read them. A reader sees each number whole and reasonably fresh, but the numbers are not of one moment.
  */
 public final class ReactorMetrics {
     private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);
@@ -21,7 +21,7 @@ public final class ReactorMetrics {
     private static final int TURN_MAX = 7;
 
     private final long[] numbers = new long[8];
-    /** Of handlers that other threads call. */
+    /** Failures of handlers that other threads called. */
     private final LongAdder failuresElsewhere = new LongAdder();
 
     private final long[] lag = new long[BucketHistogram.BUCKETS];
@@ -31,7 +31,7 @@ public final class ReactorMetrics {
         ELEMENT.setOpaque(to, index, to[index] + by);
     }
 
-    private void max(int index, long value) {
+    private void raiseMax(int index, long value) {
         if (value > numbers[index]) {
             ELEMENT.setOpaque(numbers, index, value);
         }
@@ -43,28 +43,28 @@ public final class ReactorMetrics {
 
     // ---- The reactor's thread ----
 
-    void event() {
+    void countEvent() {
         add(numbers, EVENTS, 1);
     }
 
-    void alarmDue(long lateNanos) {
+    void countAlarm(long lateNanos) {
         add(numbers, ALARMS, 1);
         long late = Math.max(0, lateNanos);
         add(lag, BucketHistogram.bucket(late), 1);
-        max(LAG_MAX, late);
+        raiseMax(LAG_MAX, late);
     }
 
-    void failure() {
+    void countFailure() {
         add(numbers, FAILURES, 1);
     }
 
-    void turn(int items, long nanos, int liveAlarms) {
+    void countTurn(int items, long nanos, int liveAlarms) {
         add(numbers, TURNS, 1);
         add(numbers, ITEMS, items);
         ELEMENT.setOpaque(numbers, LIVE_ALARMS, liveAlarms);
         long took = Math.max(0, nanos);
         add(turnTime, BucketHistogram.bucket(took), 1);
-        max(TURN_MAX, took);
+        raiseMax(TURN_MAX, took);
     }
 
     // ---- Any thread ----
@@ -85,7 +85,7 @@ public final class ReactorMetrics {
         return get(ALARMS);
     }
 
-    public void failureElsewhere() {
+    public void countFailureElsewhere() {
         failuresElsewhere.increment();
     }
 

@@ -3,7 +3,7 @@ package io.millrace.engine.reactor;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A queue of what is to be run, in an array that grows. One thread. */
+/** A queue of tasks in an array that grows. Used by one thread. */
 final class Ring {
     private @Nullable Runnable[] items = new Runnable[64];
     private int head;
@@ -17,7 +17,7 @@ final class Ring {
         size++;
     }
 
-    /** The first one; there must be one. */
+    /** Removes and returns the first task; there must be one. */
     Runnable take() {
         Runnable item = Objects.requireNonNull(items[head]);
         items[head] = null;
@@ -26,7 +26,7 @@ final class Ring {
         return item;
     }
 
-    /** Has the first so many items loaded into the cache, as far as they are {@link Prefetchable}; there must be as many. */
+    /** Prefetches the first {@code count} items, as far as they are {@link Prefetchable}; there must be as many. */
     int prefetch(int count) {
         int sum = 0;
         for (int i = 0; i < count; i++) {

@@ -10,39 +10,46 @@ import java.util.concurrent.RejectedExecutionException;
 /**
  * What a reactor has to run, by priority.
  *
- * <p>Of each class there are two queues. The <em>inbox</em> takes tasks from any thread. The <em>ring</em> belongs to the reactor's
- * thread and takes I/O and alarms, and what a turn could not finish. A turn's snapshot is, in this order: what was left over, I/O, alarms, and the
- * tasks that are in the inbox when delivery begins. Tasks go from the inbox straight to {@link #deliver}, without a detour through the ring. What the budget
- * cut off runs before the I/O of the next turn, a budget of it: from the inbox too, or by way of the ring if I/O is left over that goes before it. So within a class
- * the order is that of the snapshots, and what is queued during a turn waits for the next (grpc-2).
+ * <p>There are two queues for each priority. The <em>inbox</em> takes tasks from any thread. The <em>ring</em> belongs
+ * to the reactor's thread and takes I/O, alarms, and what a turn could not finish. A turn's snapshot consists, in this
+ * order, of what was left over, I/O, alarms, and the tasks that are in the inbox when delivery begins. Tasks go from
+ * the inbox directly to {@link #deliver}, without passing through the ring. What exceeds the budget runs before the I/O
+ * of the next turn, up to a budget: from the inbox or, if I/O is left over that precedes it, through the ring. So
+ * within a priority the order is that of the snapshots, and what is queued during a turn waits for the next (grpc-2).
  *
- * <p><b>Starvation.</b> A turn runs at most the budget of each class, and at least one item of each class that has any. A source is in
- * the queue once. So an item with <i>k</i> items of its class before it runs in turn <i>(k + sources) / budget + 1</i> at the latest, and a turn runs at most five
- * budgets of items, whatever is queued meanwhile.
+ * <p><b>Starvation.</b> A turn runs at most the budget of each priority, and at least one item of each priority that
+ * has any. A source is in the queue once. So an item with <i>k</i> items of its priority before it runs in turn <i>(k +
+ * sources) / budget + 1</i> at the latest, and a turn runs at most five budgets of items, no matter what is queued
+ * meanwhile.
  *
- * <p><b>Waking.</b> A producer puts its task in and then looks whether the reactor sleeps; the reactor says that it sleeps and then looks whether
- * {@link #isPending}. The two are a store before a load on either side, each sequentially consistent: at least one sees the other. See {@link Inbox} for
- * what that asks of an offer.
+ * <p><b>Waking.</b> A producer adds its task and then checks whether the reactor sleeps; the reactor announces that it
+ * sleeps and then checks {@link #isPending}. On both sides this is a store before a load, each sequentially consistent,
+ * so at least one sees the other. {@link Inbox} explains what this requires of an offer.
  *
- * <p><b>Closing.</b> {@link #close} turns {@code closed} on and then takes all that is in the inboxes; then it turns {@code sealed} on. A producer looks
- * at {@code closed} before its offer, and again after it. If it finds it on afterwards, its task may have been taken or may have been too late. It waits
- * until {@code sealed}, which needs none of its doing and runs no user code, and takes out what is in the inboxes then: all of that was too late.
+ * <p><b>Closing.</b> {@link #close} sets {@code closed}, takes everything out of the inboxes, and then sets {@code
+ * sealed}. A producer reads {@code closed} before its offer, and again after it. If it is set after the offer, the task
+ * may have been taken or may have been too late. The producer then waits for {@code sealed}, which does not depend on
+ * it and involves no user code, and takes out what is in the inboxes by then: all of that was too late.
  */
 final class RunQueue {
     private static final int CHUNK = 1024;
     private static final int CLASSES = Priority.values().length;
     private static final int NORMAL = Priority.NORMAL.level();
-    /** The inbox behind those of the classes: what the reactor must know before it makes a snapshot, and no user code. */
+    /**
+     * The index of the inbox for control items: what the reactor must know before it takes a snapshot. They contain no
+     * user code.
+     */
     private static final int CONTROL = CLASSES;
     /** How many budgets of control items a turn runs at most. */
     private static final int CONTROLS = 4;
 
     /**
-     * How many items of a ring have their memory fetched together, before the first of them runs. Of a thousand connections none is in the cache when its turn comes, and
-     * to wait for each alone took a quarter of a message's time outside the kernel: see decision 16.
+     * How many items of a ring are prefetched together before the first of them runs. With a thousand connections, none
+     * is in the cache when its turn comes, and waiting for each separately took a quarter of a message's time outside
+     * the kernel: see decision 16.
      */
     private static final int AHEAD = 16;
-    /** Fewer than these are in the cache anyway. */
+    /** Fewer items than this are in the cache anyway. */
     private static final int MANY = 128;
 
     /** Runs one item, and survives what it throws. */
@@ -52,25 +59,25 @@ final class RunQueue {
 
     private final int budget;
     private final Ring[] rings = new Ring[CLASSES];
-    /** By class, and behind those the one for control items. */
+    /** One for each priority, followed by the one for control items. */
     @SuppressWarnings({"unchecked", "rawtypes"}) // there are no arrays of a generic type
     private final Inbox<Runnable>[] inboxes = new Inbox[CLASSES + 1];
 
     private final Inbox<Runnable> normal;
-    /** Of each inbox, the tasks at its head that belong to a former snapshot. */
+    /** For each inbox, how many tasks at its head belong to an earlier snapshot. */
     private final int[] leftOver = new int[CLASSES];
 
-    /** Of those, how many run before the ring. */
+    /** How many of those run before the ring. */
     private final int[] first = new int[CLASSES];
 
     private final int[] snapshot = new int[CLASSES];
 
-    @SuppressWarnings("UnusedVariable") // written so that the loads before it are made
+    @SuppressWarnings("UnusedVariable") // written so that the loads before it are not optimized away
     private int touched;
 
     private volatile boolean closed;
     private volatile boolean sealed;
-    /** What came too late; guarded by itself. */
+    /** Tasks that were offered too late. Guarded by itself. */
     private final IdentityHashMap<Runnable, Integer> tooLate = new IdentityHashMap<>();
 
     RunQueue(int budget) {
@@ -78,7 +85,7 @@ final class RunQueue {
     }
 
     /**
-     * With chunks of another size.
+     * Creates a queue with chunks of another size.
      *
      * @param chunk how many tasks an inbox takes before it grows
      */
@@ -103,7 +110,7 @@ final class RunQueue {
         offer(inboxes[priority.level()], task);
     }
 
-    /** Adds an item that is run before the next snapshot is made. */
+    /** Adds an item that runs before the next snapshot is taken. */
     void offerControl(Runnable item) {
         offer(inboxes[CONTROL], item);
     }
@@ -146,7 +153,7 @@ final class RunQueue {
                         + " hold a reference (shutdownRef) for as long as you hand over work");
     }
 
-    /** How many tasks of a class wait in the inbox; what is being delivered is not counted. */
+    /** Returns how many tasks of a priority are in the inbox, not counting those that are being delivered. */
     int depth(Priority priority) {
         return inboxes[priority.level()].size();
     }
@@ -157,7 +164,7 @@ final class RunQueue {
 
     // ---- The reactor's thread ----
 
-    /** Whether there is anything to run. The inboxes may be asked of by any thread. */
+    /** Returns whether there is anything to run. The inboxes may be checked by any thread. */
     boolean isPending() {
         for (int c = 0; c < CLASSES; c++) {
             if (!inboxes[c].isEmpty() || rings[c].size() > 0) {
@@ -167,7 +174,7 @@ final class RunQueue {
         return !inboxes[CONTROL].isEmpty();
     }
 
-    /** Runs the control items that are there. */
+    /** Runs the control items that are present. */
     void control() {
         Inbox<Runnable> inbox = inboxes[CONTROL];
         for (int left = inbox.isEmpty() ? 0 : Math.min(inbox.size(), CONTROLS * budget); left > 0; left--) {
@@ -178,12 +185,12 @@ final class RunQueue {
         }
     }
 
-    /** Adds I/O or an alarm, for the snapshot that is being made. */
+    /** Adds I/O or an alarm to the snapshot that is being taken. */
     void add(Runnable item, Priority priority) {
         rings[priority.level()].add(item);
     }
 
-    /** Before I/O and alarms of a new turn are added: what the former one left over goes before them. */
+    /** Puts what the last turn left over in front, before I/O and alarms of a new turn are added. */
     void beginSnapshot() {
         for (int c = 0; c < CLASSES; c++) {
             if (leftOver[c] > 0) {
@@ -207,7 +214,7 @@ final class RunQueue {
         leftOver[c] = 0;
     }
 
-    /** Runs the snapshot: the highest class first, each up to its budget. Returns how many items ran. */
+    /** Runs the snapshot, the highest priority first, each up to its budget. Returns how many items ran. */
     int deliver(Runner runner) {
         for (int c = 0; c < CLASSES; c++) {
             snapshot[c] = inboxes[c].size();
@@ -247,7 +254,7 @@ final class RunQueue {
         }
     }
 
-    /** Refuses what comes from now on, and returns what has come, in the order in which a turn would run it. */
+    /** Refuses further tasks and returns the present ones, in the order in which a turn would run them. */
     List<Runnable> close() {
         if (closed) {
             return new ArrayList<>();
@@ -267,7 +274,7 @@ final class RunQueue {
                 }
             }
         } finally {
-            sealed = true; // also if there is no memory for the list: producers wait for this
+            sealed = true; // even if there is no memory for the list, because producers wait for this
         }
         return taken;
     }

@@ -1,9 +1,10 @@
 package io.millrace.engine.reactor;
 
 /**
- * How long to look for work before sleeping (mr-10). Looking costs a core, waking up costs tens of microseconds; so it is worth it only where the
- * next event usually comes soon. The budget goes back to the maximum when looking found something, and is halved, down to a 32nd, when it did not; every
- * eighth time in a row it is tried in full. Whatever the budget, a sleep follows: an idle loop is silent.
+ * Decides how long to look for work before sleeping (mr-10). Looking occupies a core, and waking up costs tens of
+ * microseconds, so looking pays only if the next event usually comes soon. The budget returns to the maximum when a
+ * look was successful. Otherwise it is halved, down to a 32nd; every eighth time in a row the full time is tried. A
+ * sleep always follows, so an idle loop is silent.
  */
 final class Spin {
     private final long maxNanos;
@@ -23,14 +24,14 @@ final class Spin {
         return budgetNanos;
     }
 
-    void found() {
+    void recordHit() {
         misses = 0;
         budgetNanos = maxNanos;
     }
 
-    void missed() {
+    void recordMiss() {
         misses++;
-        // Every eighth time in full: traffic that comes back is noticed.
+        // In full every eighth time, to notice when traffic comes back.
         budgetNanos = misses % 8 == 0 ? maxNanos : Math.max(maxNanos >> 5, budgetNanos >> 1);
     }
 }

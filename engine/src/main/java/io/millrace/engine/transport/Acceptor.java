@@ -3,18 +3,19 @@ package io.millrace.engine.transport;
 /** A listener from which a loop accepts. */
 public interface Acceptor extends AutoCloseable {
     /**
-     * Accepts some of what has arrived, before {@link #close}: in one turn after the other, so that no turn accepts a storm. On the loop only.
+     * Accepts some of the connections that are waiting, before {@link #close}. Called in several turns, so that no
+     * single turn accepts too many. On the loop only.
      *
-     * @return whether more may have arrived; false at some time, even if peers never cease to come
+     * @return whether more may be waiting; false at some point, even if peers never stop connecting
      */
     default boolean drain() {
         return false;
     }
 
-    /** Accepts what has arrived, and closes the listener. On the loop only. Idempotent. */
+    /** Accepts the connections that are waiting, and closes the listener. On the loop only. Idempotent. */
     @Override
     void close();
 
-    /** Lets nobody in any more, though the loop may be held up: its {@link #close} follows when it is not. Any thread. */
+    /** Stops accepting, even if the loop is blocked; {@link #close} follows when it no longer is. Any thread. */
     void cutOff();
 }

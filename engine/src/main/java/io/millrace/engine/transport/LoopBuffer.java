@@ -11,33 +11,42 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the connections of a loop are read into and what they gather their output in, one after the other; and the system calls between the two and their sockets.
+ * The buffers of a loop, into which its connections read and in which they gather their output, one after the other;
+ * and the system calls between the buffers and the sockets.
  *
- * <p>These are the calls of {@link io.millrace.net.ByteStream#tryRead} and {@code tryWrite} without what a stream owes its other users: nobody but the loop closes a socket
- * that the loop was given, so there is no use to count; and the loop keeps its buffers, whose addresses are known. Results are those of {@link Io}.
+ * <p>These calls correspond to {@link io.millrace.net.ByteStream#tryRead} and {@code tryWrite}, without what a stream
+ * has to do for other users: only the loop closes a socket that belongs to it, so its uses need not be counted; and the
+ * addresses of the loop's buffers are known. Results are those of {@link Io}.
  *
- * <p>One thread at a time.
+ * <p>Used by one thread at a time.
  */
 final class LoopBuffer {
-    private static final int EAGAIN = -Errno.EAGAIN.code();
-    private static final int EINTR = -Errno.EINTR.code();
 
-    /** Where it begins. The kernel's pieces begin at pages, too; memory 16 bytes behind or before one is copied at a third of the speed: see decision 15. */
+    /**
+     * The alignment of the buffers. The kernel's pieces also begin at page boundaries; memory 16 bytes off is copied at
+     * a third of the speed: see decision 15.
+     */
     private static final int PAGE = 4096;
 
-    /** How much a callback can send in small pieces before the first of them goes out. As much as the default high-water mark: more would have to wait anyway. */
+    /**
+     * How much a callback can send in small pieces before the first of them goes out. This equals the default
+     * high-water mark; more would have to wait anyway.
+     */
     private static final int OUTPUT = 64 * 1024;
 
     private final CallState state = CallState.forLoop();
     private ByteBuffer buffer = ByteBuffer.allocateDirect(0);
     private long address;
 
-    /** Made at the first use: most reactors serve no connections. */
+    /** Created at the first use, because most reactors serve no connections. */
     private @Nullable ByteBuffer output;
 
     private long outputAddress;
 
-    /** Where one connection at a time gathers what it sends in a callback. Empty between callbacks. */
+    /**
+     * Returns the buffer in which one connection at a time gathers what it sends in a callback. Empty between
+     * callbacks.
+     */
     ByteBuffer output() {
         ByteBuffer present = output;
         return present == null ? makeOutput() : present;
@@ -51,7 +60,7 @@ final class LoopBuffer {
         return made;
     }
 
-    /** The buffer, empty, with this much room. */
+    /** Returns the input buffer, cleared, with room for {@code size} bytes. */
     ByteBuffer cleared(int size) {
         if (buffer.capacity() < size) {
             buffer = ByteBuffer.allocateDirect(size + 2 * PAGE)
@@ -62,8 +71,8 @@ final class LoopBuffer {
         return buffer.clear().limit(size);
     }
 
-    /** Whether this is one of the two buffers, and not a view of one. */
-    @SuppressWarnings("ReferenceEquality") // identity is what is meant
+    /** Returns whether this is one of the two buffers, and not a view of one. */
+    @SuppressWarnings("ReferenceEquality") // compares identity on purpose
     boolean owns(ByteBuffer other) {
         return other == output || other == buffer;
     }
@@ -75,7 +84,7 @@ final class LoopBuffer {
         long got;
         do {
             got = Sockets.receive(state, fd, address + position, into.limit() - position);
-        } while (got == EINTR);
+        } while (Errno.isInterrupted(got));
         if (got > 0) {
             into.position(position + (int) got);
             return (int) got;
@@ -84,14 +93,14 @@ final class LoopBuffer {
     }
 
     /** Writes one of the two buffers, from its position to its limit. */
-    @SuppressWarnings("ReferenceEquality") // identity is what is meant
+    @SuppressWarnings("ReferenceEquality") // compares identity on purpose
     int send(int fd, ByteBuffer from) throws IOException {
         long begin = from == output ? outputAddress : address;
         int position = from.position();
         long sent;
         do {
             sent = Sockets.send(state, fd, begin + position, from.limit() - position);
-        } while (sent == EINTR);
+        } while (Errno.isInterrupted(sent));
         if (sent >= 0) {
             from.position(position + (int) sent);
             return (int) sent;
@@ -100,7 +109,7 @@ final class LoopBuffer {
     }
 
     private static int wouldBlock(String call, int fd, long result) throws ErrnoException {
-        if (result != EAGAIN) {
+        if (!Errno.isWouldBlock(result)) {
             throw new ErrnoException(call, fd, (int) -result);
         }
         return Io.WOULD_BLOCK;

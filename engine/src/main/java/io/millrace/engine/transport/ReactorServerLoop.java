@@ -5,6 +5,8 @@ import io.millrace.engine.AlarmKey;
 import io.millrace.engine.Priority;
 import io.millrace.engine.reactor.Alarm;
 import io.millrace.engine.reactor.Reactor;
+import io.millrace.engine.vthread.LoopThreads;
+import io.millrace.engine.vthread.ThreadCarrier;
 import io.millrace.net.ByteStream;
 import io.millrace.net.Net;
 import io.millrace.net.TcpListener;
@@ -13,6 +15,7 @@ import io.millrace.poll.Clock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** A reactor as servers see it. */
 public final class ReactorServerLoop implements ServerLoop {
@@ -70,8 +73,8 @@ public final class ReactorServerLoop implements ServerLoop {
     }
 
     @Override
-    public boolean again(AlarmKey key, long delayNanos) {
-        reactor.again((Alarm) key, clock.nanoTime() + delayNanos);
+    public boolean rearm(AlarmKey key, long delayNanos) {
+        reactor.rearm((Alarm) key, clock.nanoTime() + delayNanos);
         return true;
     }
 
@@ -86,8 +89,8 @@ public final class ReactorServerLoop implements ServerLoop {
     }
 
     @Override
-    public void soon(Runnable what) {
-        reactor.soon(what);
+    public void runSoon(Runnable what) {
+        reactor.runSoon(what);
     }
 
     @Override
@@ -96,10 +99,10 @@ public final class ReactorServerLoop implements ServerLoop {
     }
 
     @Override
-    public StreamTransport attach(ByteStream stream, TransportHandler handler, int bufferSize) {
-        SocketTransport carrier = new SocketTransport(this, stream, handler, bufferSize);
-        carrier.register();
-        return carrier;
+    public StreamTransport attach(ByteStream stream, TransportSink sink, int bufferSize) {
+        SocketTransport transport = new SocketTransport(this, stream, sink, bufferSize);
+        transport.register();
+        return transport;
     }
 
     @Override
@@ -110,7 +113,12 @@ public final class ReactorServerLoop implements ServerLoop {
     }
 
     @Override
+    public @Nullable ThreadCarrier carrier() {
+        return LoopThreads.isAvailable() ? reactor : null;
+    }
+
+    @Override
     public String toString() {
-        return reactor.toString();
+        return reactor.name();
     }
 }

@@ -2,6 +2,7 @@ package io.millrace.engine.transport;
 
 import io.millrace.engine.AlarmCallback;
 import io.millrace.engine.AlarmKey;
+import io.millrace.engine.vthread.ThreadCarrier;
 import io.millrace.net.ByteStream;
 import io.millrace.net.Net;
 import io.millrace.net.TcpListener;
@@ -10,11 +11,12 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
-/** One reactor, as a server sees it. What is not marked otherwise may be called by any thread. */
+/** A loop as a server sees it. Any thread may call a method, unless it says otherwise. */
 public interface ServerLoop extends Executor {
     /**
-     * Makes the sources that this loop can watch.
+     * Returns the factory for sources that this loop can watch.
      *
      * @return native or NIO
      */
@@ -28,100 +30,125 @@ public interface ServerLoop extends Executor {
     String backend();
 
     /**
-     * Whether the calling thread is the loop's.
+     * Returns whether the calling thread is the loop's.
      *
      * @return true in its callbacks
      */
     boolean inLoop();
 
     /**
-     * The time of this turn, or of now elsewhere.
+     * Returns the time of this turn; on other threads, the current time.
      *
      * @return nanoseconds of the loop's clock
      */
     long now();
 
     /**
-     * The time of now, also within a turn: for what must not be early by the length of a turn. Costs a look at the clock.
+     * Returns the current time, even within a turn, for timeouts that must not be early by the length of a turn. Reads
+     * the clock.
      *
      * @return nanoseconds of the loop's clock
      */
     long nanoTime();
 
     /**
-     * Where a connection of this loop gathers what its callback sends. It is one connection's at a time, which empties it when its callback returns; who finds it not
-     * empty does without. On the loop only.
+     * Returns the buffer in which a connection of this loop gathers what its callback sends. It belongs to one
+     * connection at a time, which empties it when its callback returns; a connection that does not find it empty must
+     * not use it. On the loop only.
      *
-     * @return always the same one; {@link StreamTransport#send(ByteBuffer)} knows it, and sends it without a copy
+     * @return always the same buffer; {@link StreamTransport#send(ByteBuffer)} recognizes it and sends it without a
+     *     copy
      */
     ByteBuffer output();
 
     /**
-     * Calls back on this loop after some time.
+     * Calls back on this loop after a delay.
      *
      * @param delayNanos from now
-     * @param callback gets true; or false if it is cancelled or the loop ends
-     * @return to cancel it
+     * @param callback called with true; or with false if it is cancelled or the loop ends
+     * @return a key to cancel it
      */
     AlarmKey schedule(long delayNanos, AlarmCallback callback);
 
     /**
-     * In the callback of an alarm that has fired: it fires once more, without a new alarm.
+     * Makes an alarm that has fired fire once more, without creating a new one. Called from the alarm's callback.
      *
      * @param key what {@link #schedule} returned
      * @param delayNanos from now
-     * @return false if this loop's alarms fire once only: then schedule another one
+     * @return false if this loop does not support it; then schedule another alarm
      */
-    boolean again(AlarmKey key, long delayNanos);
+    boolean rearm(AlarmKey key, long delayNanos);
 
     /**
-     * Cancels an alarm of this loop; its callback gets false here and now.
+     * Cancels an alarm of this loop. Its callback is called with false inside this call.
      *
      * @param key what {@link #schedule} returned
      */
     void cancel(AlarmKey key);
 
     /**
-     * Runs something at the end of this turn, after all that is ready was served; or of one of the next if there is much to run. In the order of the calls. On the loop only.
+     * Runs a task once at the end of this turn, after everything that is ready was served; or of one of the next turns,
+     * if there are many tasks. In the order of the calls. On the loop only.
      *
-     * @param what once
+     * @param what the task
      */
     void atEndOfTurn(Runnable what);
 
     /**
-     * Runs something costly, such as the end of a connection, at the end of this turn or of one of the next. A turn runs a few of these, so that the others are served meanwhile however many
-     * connections end at once. In the order of the calls. On the loop only.
+     * Runs a costly task, such as closing a connection, once at the end of this turn or of one of the next. A turn runs
+     * only a few of them, so that other connections are served no matter how many are closed at once. In the order of
+     * the calls. On the loop only.
      *
-     * @param what once
+     * @param what the task
      */
-    void soon(Runnable what);
+    void runSoon(Runnable what);
 
     /**
-     * Whether all its connections are read into one buffer, so that a large one costs none of them anything.
+     * Returns whether all connections of this loop read into one buffer, so that a large one costs them nothing.
      *
      * @return false if each has its own
      */
     boolean sharesBuffer();
 
     /**
-     * Carries a connection from now on. On the loop only. Nothing is told before this returns.
+     * Returns whether other threads may work for its connections.
      *
-     * @param stream connected, or being connected
-     * @param handler is told
-     * @param bufferSize how many bytes {@link TransportHandler#received} gets at most
-     * @return to send and close
+     * @return false if everything has to happen on the loop's own thread, as in a simulation
      */
-    StreamTransport attach(ByteStream stream, TransportHandler handler, int bufferSize);
+    default boolean hasOtherThreads() {
+        return true;
+    }
 
     /**
-     * Accepts connections, some at each turn, so that those that are there are served too. If the process runs out of descriptors it turns away who waits,
-     * and tries again; it does not spin. Does not wait for the loop, which may be held up, or be about to wait for the caller's: it accepts when it gets to it.
+     * Takes over a connection. On the loop only. The sink is not called before this returns.
      *
-     * @param listener the loop's from now on: closed with the returned one, or when the loop ends; also if this fails
-     * @param accepted gets each connection, on this loop
-     * @param failed gets what goes wrong, on this loop
-     * @return to stop accepting
+     * @param stream connected or connecting
+     * @param sink receives the connection's bytes and events
+     * @param bufferSize how many bytes {@link TransportSink#onReceived} gets at most
+     * @return the transport, to send and close
+     */
+    StreamTransport attach(ByteStream stream, TransportSink sink, int bufferSize);
+
+    /**
+     * Accepts connections, some in each turn, so that existing ones are served, too. If the process runs out of
+     * descriptors, it turns away waiting connections and tries again later, without spinning. This does not wait for
+     * the loop, which may be blocked or about to wait for the caller's; it starts to accept when it gets to it.
+     *
+     * @param listener belongs to the loop from now on: it is closed with the returned acceptor, when the loop ends, or
+     *     if this fails
+     * @param accepted called with each connection, on this loop
+     * @param failed called when an accept fails, on this loop
+     * @return the acceptor, to stop accepting
      * @throws java.util.concurrent.RejectedExecutionException if the loop has ended
      */
     Acceptor accept(TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed);
+
+    /**
+     * Returns what runs virtual threads on this loop's own thread.
+     *
+     * @return null if this loop or this JVM cannot
+     */
+    default @Nullable ThreadCarrier carrier() {
+        return null;
+    }
 }

@@ -18,14 +18,16 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 /**
- * Accepts on a reactor: {@value Reactor#COSTLY} connections a turn, then the others get their turn.
+ * Accepts on a reactor: {@value Reactor#COSTLY} connections in a turn, then other work has its turn.
  *
- * <p><b>Out of descriptors.</b> The edge that told of a connection is spent, and no new one comes for it. So a {@linkplain SpareDescriptor spare descriptor} is kept, with which the connection is turned away. Then
- * it waits for an alarm and tries on, until nobody waits any more. It never spins, and needs no new connection to recover (mill-11).
+ * <p><b>Out of descriptors.</b> The edge that announced a connection is used up, and no new one comes for it. So a
+ * {@linkplain SpareDescriptor spare descriptor} is kept, with which the connection is turned away. The acceptor then
+ * tries again after an alarm, until no connection is waiting. It never spins, and needs no new connection to recover
+ * (mill-11).
  */
 final class SocketAcceptor implements EventSink, Runnable, Acceptor {
     private static final int ACCEPTS = Reactor.COSTLY;
-    /** No system's queue holds more than these: who comes after so many came after the close. */
+    /** No system's queue holds more connections than this. Any that come after as many came after the close. */
     private static final int DRAINED = 1 << 16;
 
     private static final long RETRY_NANOS = 50_000_000;
@@ -37,10 +39,10 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
     private boolean queued;
     private boolean waiting;
     private boolean closed;
-    /** How many were accepted at most while it waits to be closed. */
+    /** An upper bound of how many connections were accepted since the close was requested. */
     private int drained;
 
-    /** There was not even the spare one, which was told. */
+    /** Whether it was reported that there is not even a spare descriptor. */
     private boolean toldLack;
 
     private final SpareDescriptor spare = new SpareDescriptor();
@@ -54,7 +56,8 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
     }
 
     /**
-     * Accepts from now on. Any thread, without waiting for the reactor: its thread may be held up, or wait for the calling one. If it fails, the listener is closed.
+     * Starts to accept. Any thread; does not wait for the reactor, whose thread may be blocked or waiting for the
+     * calling one. If it fails, the listener is closed.
      *
      * @throws RejectedExecutionException if the reactor has ended, or is in its last turn
      */
@@ -67,21 +70,21 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
             throw loop.reactor.hasFinished() ? ended(e) : e;
         } finally {
             if (!registered) {
-                stop(); // nobody else knows of it
+                stop(); // no other code knows the listener
             }
         }
-        // A task that is taken after the registration has the last turn still before it, which finds the listener. One
-        // that is refused does not say whether it was found.
+        // If this task is accepted after the registration, the last turn is still to come and will find the listener.
+        // If it is refused, the last turn may have missed it.
         try {
-            loop.reactor.execute(SocketAcceptor::begun);
+            loop.reactor.execute(SocketAcceptor::doNothing);
         } catch (RejectedExecutionException e) {
             loop.reactor.executeAlways(this::onReactorEnd, Priority.SYSTEM);
             throw ended(e);
         }
     }
 
-    private static void begun() {
-        // That it was taken is all that matters.
+    private static void doNothing() {
+        // What matters is only whether the task was accepted.
     }
 
     private static RejectedExecutionException ended(RuntimeException cause) {
@@ -104,7 +107,10 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
         }
     }
 
-    /** False if there is nobody more, or it must wait; true if the number was reached. */
+    /**
+     * Accepts up to {@code atMost} connections. Returns false if none is waiting or it has to wait, true if the number
+     * was reached.
+     */
     private boolean accept(int atMost) {
         try {
             for (int i = 0; i < atMost; i++) {
@@ -121,16 +127,16 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
             if (closed) {
                 return false;
             }
-            failed(e);
+            onAcceptFailure(e);
             return false;
         }
     }
 
-    private void failed(IOException cause) {
+    private void onAcceptFailure(IOException cause) {
         if (SpareDescriptor.isLacking(cause)) {
             SpareDescriptor.Outcome outcome = spare.turnAway(listener);
             if (outcome == SpareDescriptor.Outcome.NOBODY) {
-                return; // The next one brings an edge.
+                return; // the next connection causes an edge
             }
             boolean told = toldLack;
             toldLack = outcome == SpareDescriptor.Outcome.NOT_TO_BE_HAD;
@@ -143,7 +149,10 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
         retryLater();
     }
 
-    /** Whatever goes wrong with one connection, the next ones are accepted: no further edge would tell of them. */
+    /**
+     * Passes a connection on. If that fails, the next ones are still accepted, because no further edge would announce
+     * them.
+     */
     private void tell(TcpStream stream) {
         try {
             accepted.accept(stream);
@@ -151,18 +160,18 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
             stream.close();
             FailureLog.report("taking " + stream, e);
         }
-        loop.reactor.clearInterrupt(); // of this one's handler: the next one's may come in the same turn
+        loop.reactor.clearInterrupt(); // left by this connection's handler; another handler may run in the same turn
     }
 
     private void retryLater() {
         if (!waiting) {
-            waiting = true;
             loop.schedule(RETRY_NANOS, fired -> {
                 waiting = false;
                 if (fired) {
                     run();
                 }
             });
+            waiting = true; // not if there was no memory for the alarm
         }
     }
 
@@ -172,7 +181,7 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
             return false;
         }
         drained += ACCEPTS;
-        return queued || accept(ACCEPTS); // if it is in the queue, it has accepted its share of this turn
+        return queued || accept(ACCEPTS); // if it is queued, it has already accepted its share of this turn
     }
 
     @Override
@@ -180,8 +189,8 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
         if (closed) {
             return;
         }
-        // What has arrived would be reset by the close of the listener. Whoever does not want all of it in one turn has
-        // drained it.
+        // Connections that wait would be reset when the listener is closed. To avoid accepting all of them in one turn,
+        // call drain() first.
         accept(drained == 0 ? DRAINED : ACCEPTS);
         stop();
     }
@@ -199,7 +208,10 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
         }
     }
 
-    /** Where the poll's own thread has to take the listener out, as on NIO, new connections may wait in the kernel until that gets to it. */
+    /**
+     * On NIO, where only the poll's own thread can remove the listener, new connections may wait in the kernel until it
+     * does.
+     */
     @Override
     public void cutOff() {
         if (listener.handle() instanceof KernelHandle handle
@@ -208,7 +220,7 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
             try {
                 Sockets.shutdownInput(descriptor.fd());
             } catch (IOException e) {
-                // A system on which a listener cannot be shut down.
+                // A system that cannot shut down a listener.
             } finally {
                 descriptor.release();
             }

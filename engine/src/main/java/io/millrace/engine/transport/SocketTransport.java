@@ -17,12 +17,14 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection on a reactor with a readiness backend: the hottest code there is.
+ * A connection on a reactor with a readiness backend. This is the hottest code of all.
  *
- * <p>It is registered once, for both directions and edges, and never changed in the kernel; what it is not interested in at the moment is masked by fields of
- * its own. A read that got fewer bytes than there was room for has drained the socket, and no second read asks again; unless the kernel said that there is an
- * end or an error, which that short read would have hidden for ever (mill-8). A connection that sends without end is read {@value #READS} times in a turn or a
- * mebibyte, and then goes behind the others; so does one that has sent its share of a file, though its socket would take more.
+ * <p>The socket is registered once, for both directions with edges, and never changed in the kernel; what is of no
+ * interest at the moment is masked by fields here. A read that returns fewer bytes than there was room for has drained
+ * the socket, so no second read follows; unless the kernel reported an end or an error, which the short read would
+ * otherwise hide for ever (mill-8). A connection that sends without pause is read {@value #READS} times in a turn, or a
+ * mebibyte, and then goes behind the others; so does one that has sent its share of a file, even if its socket would
+ * take more.
  */
 final class SocketTransport implements StreamTransport, EventSink, Prefetchable, Runnable {
     private static final int READS = 16;
@@ -31,42 +33,48 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
     private final ReactorServerLoop loop;
     private final Reactor reactor;
     private final ByteStream stream;
-    private final TransportHandler handler;
+    private final TransportSink sink;
     private final int bufferSize;
-    /** The socket's number, of which the registration holds a use; negative if it has none. */
+    /** The socket's number, kept in use by the registration; negative if it has none. */
     private final int fd;
-    /** Who must hear of would-block, if the kernel has no edges of its own. */
+    /** To be told of would-block, if the kernel has no edges of its own. */
     private final @Nullable KernelHandle drained;
 
-    /** What has become ready and was not looked at; and whether it is in the run queue for that. */
+    /** What has become ready and was not handled yet, and whether it is in the run queue for that. */
     private int pending;
 
     private boolean queued;
 
     private boolean connecting;
-    /** There may be something to read, and no read has found otherwise. */
+    /** Whether there may be something to read, because no read has met would-block since it was reported. */
     private boolean readable;
-    /** There is an end or an error behind what can be read. */
+    /** Whether an end or an error follows what can be read. */
     private boolean ending;
 
     private boolean paused;
+    /**
+     * Whether the end of the input was reported, so that no read follows: after the end was read, a hang-up comes once
+     * more, as an event. The sink has its own flag, because a connection is over when both directions have ended.
+     */
     private boolean inputEnded;
-    /** A send was refused, and the handler waits to be told. */
+    /** Whether a send was refused, so that {@link TransportSink#onWritable} has to be called. */
     private boolean full;
-    /** It is {@code full} only because it has had its share, and is in the run queue to be told so. */
+    /** Whether it is {@code full} only because it has used up its share, and is in the run queue to continue. */
     private boolean shareTaken;
     /** How many bytes of files it may still send before it goes behind the others. */
     private long share = FILE_SHARE;
 
     private boolean closed;
-    /** It has failed, and will be closed soon. */
+    /** Whether it has failed and will be closed soon. */
     private boolean broken;
+    /** Whether {@link #cutOff} has ended its input, so that the end that is read is not the peer's. */
+    private volatile boolean cutOff;
 
-    SocketTransport(ReactorServerLoop loop, ByteStream stream, TransportHandler handler, int bufferSize) {
+    SocketTransport(ReactorServerLoop loop, ByteStream stream, TransportSink sink, int bufferSize) {
         this.loop = loop;
         this.reactor = loop.reactor;
         this.stream = stream;
-        this.handler = handler;
+        this.sink = sink;
         this.bufferSize = bufferSize;
         this.connecting = !stream.isConnected();
         KernelHandle handle = (KernelHandle) stream.handle();
@@ -76,7 +84,7 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
 
     @Override
     public int prefetch() {
-        return handler.prefetch();
+        return sink.prefetch();
     }
 
     void register() {
@@ -116,7 +124,7 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
             if (full && (shareTaken || (bits & (Bits.WRITABLE | Bits.WRITE_CLOSED | Bits.ERROR)) != 0)) {
                 full = false;
                 shareTaken = false;
-                handler.writable();
+                sink.onWritable();
             }
             if (readable) {
                 read();
@@ -124,7 +132,8 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
         } catch (IOException e) {
             failSoon(e);
         } catch (Throwable e) {
-            // Not the handler's, which contains its own: the state of this connection cannot be trusted any more.
+            // Not thrown by the handler, whose exceptions the sink contains: the state of this connection cannot be
+            // trusted any more.
             failSoon(new IOException(
                     "cannot go on with " + this + ": " + e.getClass().getName(), e));
         }
@@ -135,7 +144,7 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
             return false;
         }
         connecting = false;
-        handler.connected();
+        sink.onConnected();
         return !closed;
     }
 
@@ -154,14 +163,16 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
             if (got == Io.EOF) {
                 readable = false;
                 inputEnded = true;
-                handler.endOfInput();
+                if (!cutOff) {
+                    sink.onEndOfInput();
+                }
                 return;
             }
             bytes += got;
             if (got < bufferSize && !ending) {
                 readable = false;
             }
-            handler.received(buffer.flip());
+            sink.onReceived(buffer.flip());
             if (!readable) {
                 return;
             }
@@ -175,7 +186,7 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
         }
         int got = loop.buffer.receive(fd);
         if (drained != null && got != Io.EOF && buffer.hasRemaining()) {
-            drained.drained(Bits.READABLE);
+            drained.markDrained(Bits.READABLE);
         }
         return got;
     }
@@ -186,21 +197,26 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
         }
         int sent = loop.buffer.send(fd, buffer);
         if (drained != null && buffer.hasRemaining()) {
-            drained.drained(Bits.WRITABLE);
+            drained.markDrained(Bits.WRITABLE);
         }
         return sent;
     }
 
-    /** A thousand may be reset at once. */
+    /** Fails soon rather than now, because a thousand connections may be reset at once. */
     private void failSoon(IOException cause) {
         broken = true;
-        reactor.soon(() -> fail(cause));
+        reactor.runSoon(() -> fail(cause));
     }
 
+    /** Closes after the sink was told, which decides whether the peer sees an end or a reset. */
     private void fail(IOException cause) {
         if (!closed) {
-            close();
-            handler.failed(cause);
+            broken = true;
+            try {
+                sink.onFailed(cause);
+            } finally {
+                close();
+            }
         }
     }
 
@@ -246,7 +262,7 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
             } else if (sent == Io.EOF && moved == 0) {
                 return Io.EOF;
             } else if (sent <= 0) {
-                // The share, or the end of the file, which the next call will tell.
+                // The share is used up, or the file has ended, which the next call will report.
                 full = true;
                 shareTaken = true;
                 queue();
@@ -263,7 +279,7 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
         try {
             stream.shutdownOutput();
         } catch (IOException e) {
-            // It is broken already: a read will say so.
+            // It is broken already, and a read will report that.
         }
     }
 
@@ -274,7 +290,7 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
 
     @Override
     public void readNow() {
-        if (closed || connecting) {
+        if (closed || broken || connecting) {
             return;
         }
         try {
@@ -314,7 +330,7 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
     public void onReactorEnd() {
         if (!closed && !broken) {
             try {
-                handler.loopEnds();
+                sink.onLoopEnd();
             } finally {
                 close();
             }
@@ -323,16 +339,17 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
 
     @Override
     public void cutOff() {
+        cutOff = true;
         try {
             stream.shutdownOutput();
             stream.shutdownInput();
         } catch (IOException | IllegalStateException e) {
-            // It is broken or closed already, so the peer knows; or it is being connected, and there is no peer yet.
+            // It is broken or closed already, so the peer knows; or it is still connecting and has no peer yet.
         }
     }
 
     @Override
     public String toString() {
-        return handler + " on " + stream;
+        return sink + " on " + stream;
     }
 }

@@ -5,11 +5,13 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a watchdog sees of a reactor: a counter, odd while the reactor works, even while it sleeps, another number each turn; and since when.
+ * What a watchdog sees of a reactor: a counter that is odd while the reactor works, even while it sleeps, and different
+ * in each turn; and when the turn began.
  *
- * <p><b>Who sleeps must be noticed when he wakes.</b> A reactor that goes from even to odd makes that store and <em>then</em> looks whether its {@link WatchdogSleep} is
- * suspended; the watchdog says that it suspends its watchdogSleep and <em>then</em> looks at the beats. Both are volatile stores before volatile loads, so one of the two sees
- * the other. From odd to odd a release is enough: the watchdog does not leave while it is odd.
+ * <p><b>A reactor that wakes must be noticed.</b> A reactor that goes from even to odd makes that store and
+ * <em>then</em> reads whether its {@link WatchdogSleep} is suspended; the watchdog suspends it and <em>then</em> reads
+ * the beats. Both are volatile stores before volatile loads, so one of the two sees the other. From odd to odd a
+ * release is enough: the watchdog does not suspend itself while a beat is odd.
  */
 public final class Heartbeat {
     private static final VarHandle BEAT;
@@ -27,43 +29,43 @@ public final class Heartbeat {
 
     private long beat;
 
-    @SuppressWarnings("UnusedVariable") // by TURN_BEGAN
+    @SuppressWarnings("UnusedVariable") // accessed through TURN_BEGAN
     private long turnBegan;
 
     private @Nullable WatchdogSleep watchdogSleep;
 
-    /** Before the reactor runs for the first time. */
-    void watchedBy(WatchdogSleep by) {
+    /** Called before the reactor runs for the first time. */
+    void setWatchdogSleep(WatchdogSleep by) {
         this.watchdogSleep = by;
     }
 
     // ---- The reactor's thread ----
 
-    /** It sleeps from now on, or looks for work. */
-    public void asleep() {
+    /** The reactor sleeps from now on, or looks for work. */
+    public void markAsleep() {
         BEAT.setOpaque(this, (beat + 1) & ~1L);
     }
 
-    /** It sleeps from now on, and perhaps another thread will wake it. */
-    public void left() {
+    /** The reactor sleeps from now on, and another thread may be the one that runs it next. */
+    public void markLeft() {
         BEAT.setVolatile(this, (beat + 1) & ~1L);
     }
 
-    /** It has slept, and a turn begins. */
-    public void awake(long nowNanos) {
+    /** The reactor has slept, and a turn begins. */
+    public void markAwake(long nowNanos) {
         TURN_BEGAN.setOpaque(this, nowNanos);
-        // Volatile: a store before the load in stirred(). See above.
+        // Volatile: a store before the load in resumeIfSuspended(). See above.
         BEAT.setVolatile(this, (beat | 1) + 2);
         WatchdogSleep by = watchdogSleep;
         if (by != null) {
-            by.stirred();
+            by.resumeIfSuspended();
         }
     }
 
-    /** A turn that follows another without a sleep: it began when the other ended. */
+    /** A turn begins without a sleep before it: it began when the last one ended. */
     public void next(long nowNanos) {
         TURN_BEGAN.setOpaque(this, nowNanos);
-        // Release: whoever sees the new beat sees when the turn began.
+        // Release: a thread that sees the new beat sees when the turn began.
         BEAT.setRelease(this, (beat | 1) + 2);
     }
 

@@ -3,21 +3,23 @@ package io.millrace.engine.watchdog;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the watchdog knows of one reactor from look to look, and what it makes of it (mr-1). It sees the number of the turn and of the item that runs; a number that has not changed since the last look is the same
- * turn, the same item. Of the time in between it takes away what the process was paused and what the thread was not let run. What is left has the item held the thread for.
+ * What the watchdog remembers of one reactor between two checks, and what it concludes (mr-1). It sees the numbers of
+ * the turn and of the item that is running; if a number has not changed since the last check, it is the same turn or
+ * the same item. From the time in between it subtracts how long the process was paused and how long the thread was not
+ * scheduled. The rest is the time for which the item has held the thread.
  *
- * <p>One thread.
+ * <p>Used by one thread.
  */
 final class LoopDiagnosis {
-    /** What is to be said after a look. */
+    /** The conclusion of a check. */
     enum Verdict {
-        /** Nothing, or nothing new. */
+        /** Nothing to report, or nothing new. */
         FINE,
-        /** One item has held the thread for longer than the limit. Once for each item. */
+        /** One item has held the thread for longer than the limit. Reported once per item. */
         BLOCKED,
-        /** A turn has taken longer than the limit with many items. Once for each turn. */
+        /** A turn of many items has taken longer than the limit. Reported once per turn. */
         BUSY,
-        /** The thread was ready for longer than the limit and was not let run. Once for each turn. */
+        /** The thread was runnable for longer than the limit, but was not scheduled. Reported once per turn. */
         STARVED
     }
 
@@ -38,8 +40,8 @@ final class LoopDiagnosis {
         this.limitNanos = limitNanos;
     }
 
-    /** The reactor sleeps. */
-    void sleeps() {
+    /** The reactor is asleep. */
+    void markAsleep() {
         turn = -1;
         item = -1;
     }
@@ -47,8 +49,9 @@ final class LoopDiagnosis {
     /**
      * The reactor is in a turn.
      *
-     * @param itemSince the moment from which the item is known to run, at its first sight: a clock that only tests move may not move again
-     * @param pausedNanos for how long of the time since the last look the whole process stood still
+     * @param itemSince the time from which the item is known to be running, when it is first seen: a clock that only
+     *     tests move may not move again
+     * @param pausedNanos for how long of the time since the last check the whole process was paused
      */
     Verdict works(
             long turnNumber,
@@ -86,7 +89,7 @@ final class LoopDiagnosis {
     private Verdict verdict() {
         if (itemNanos >= limitNanos && !itemTold) {
             itemTold = true;
-            turnTold = true; // it is this item's doing
+            turnTold = true; // this item is the reason
             return Verdict.BLOCKED;
         }
         if (turnNanos >= limitNanos && !turnTold && itemNanos < limitNanos / 2) {

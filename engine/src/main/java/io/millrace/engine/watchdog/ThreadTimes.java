@@ -7,17 +7,18 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long a thread has run and has waited to be run, as the kernel counts it, and whether it could run now. Linux only: elsewhere there is none of it.
+ * How long a thread has run and has waited for a processor, as counted by the kernel, and whether it could run now.
+ * Linux only; other systems do not report it.
  *
- * @param runNanos on a processor
- * @param waitNanos ready, and no processor let it run; counted when it runs again
- * @param runnable whether it runs, or waits for a processor
+ * @param runNanos the time on a processor
+ * @param waitNanos the time during which it was runnable but had no processor; counted when it runs again
+ * @param runnable whether it is running or waiting for a processor
  */
 public record ThreadTimes(long runNanos, long waitNanos, boolean runnable) {
     private static final Path THREADS = Path.of("/proc/self/task");
     private static final Path THIS_THREAD = Path.of("/proc/thread-self");
 
-    /** The kernel's number of the calling thread; negative if it does not tell. */
+    /** Returns the kernel's number of the calling thread; negative if unknown. */
     public static long currentThread() {
         if (Thread.currentThread().isVirtual()) {
             return -1;
@@ -30,7 +31,7 @@ public record ThreadTimes(long runNanos, long waitNanos, boolean runnable) {
         }
     }
 
-    /** Of a thread of this process; null if the kernel does not tell. */
+    /** Returns the times of a thread of this process; null if unknown. */
     static @Nullable ThreadTimes of(long thread) {
         if (thread < 0) {
             return null;
@@ -50,10 +51,12 @@ public record ThreadTimes(long runNanos, long waitNanos, boolean runnable) {
     }
 
     /**
-     * How much of a span of time the thread was ready and not let run.
+     * Returns for how much of a span of time the thread was runnable but not scheduled.
      *
-     * <p>What the kernel has counted as waiting is certain. If the thread is runnable now, what was neither running nor counted is taken for a wait that has not ended: it could have slept before, but it is
-     * better to report a little late than to blame a handler for a busy machine. If it is not runnable it sleeps, which is the handler's own doing.
+     * <p>What the kernel has counted as waiting is certain. If the thread is runnable now, time that was counted
+     * neither as running nor as waiting is assumed to be a wait that has not ended. The thread may have slept instead,
+     * but it is better to report a little late than to blame a handler for a busy machine. If the thread is not
+     * runnable, it sleeps, which is the handler's own doing.
      */
     static long notLetRun(@Nullable ThreadTimes before, @Nullable ThreadTimes now, long spanNanos) {
         if (before == null || now == null) {

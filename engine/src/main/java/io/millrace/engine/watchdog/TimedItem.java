@@ -3,10 +3,10 @@ package io.millrace.engine.watchdog;
 import io.millrace.engine.internal.FailureLog;
 
 /**
- * An item that a reactor ran while the watchdog had it time them.
+ * An item that a reactor ran while the watchdog had it measure them.
  *
- * @param item what ran
- * @param nanos for how long
+ * @param item the item
+ * @param nanos how long it ran
  */
 public record TimedItem(Object item, long nanos) {
     @Override

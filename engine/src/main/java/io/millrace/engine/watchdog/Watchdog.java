@@ -9,13 +9,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at the reactors now and then, and tells four things apart (mr-1): one item that holds its thread, which is the handler's fault and is reported with its stack; a turn of many items; a thread that is ready and not
- * let run; and a process that stood still as a whole, which shows in that the watchdog itself wakes late. {@link LoopDiagnosis} has the rule, {@link WatchdogLog} says what is logged and how often.
+ * Checks the reactors regularly and distinguishes four cases (mr-1): one item that holds its thread, which is the
+ * handler's fault and is reported with its stack; a turn of many items; a thread that is runnable but not scheduled;
+ * and a process that was paused as a whole, which shows in that the watchdog itself wakes late. {@link LoopDiagnosis}
+ * decides between them; {@link WatchdogLog} decides what is logged and how often.
  *
- * <p>A reactor has a {@link Heartbeat}: odd while it works, even while it sleeps or spins, another number each turn; and it counts its items.
+ * <p>Each reactor has a {@link Heartbeat}, which is odd while it works, even while it sleeps or spins, and different in
+ * each turn; and it counts its items.
  *
- * <p><b>Idle is silent.</b> When no beat has changed for a whole period and all are even, it parks without a timeout, until a reactor that wakes from a
- * sleep calls it back: see {@link WatchdogSleep}.
+ * <p><b>Idle is silent.</b> When no beat has changed for a whole period and all are even, the watchdog parks without a
+ * timeout, until a reactor that wakes resumes it: see {@link WatchdogSleep}.
  */
 public final class Watchdog {
     private final List<? extends Watched> reactors;
@@ -35,9 +38,9 @@ public final class Watchdog {
     private @Nullable Runnable unsubscribe;
 
     /**
-     * A watchdog.
+     * Creates a watchdog.
      *
-     * @param report gets each item that blocks; null if they are to be logged
+     * @param report called with each item that blocks; null if they are to be logged
      */
     public Watchdog(
             String name,
@@ -57,7 +60,7 @@ public final class Watchdog {
         this.thread = Thread.ofPlatform().daemon(true).name(name + "-watchdog").unstarted(this::watch);
         this.watchdogSleep = new WatchdogSleep(
                 reactors.stream().map(Watched::heartbeat).toArray(Heartbeat[]::new), () -> LockSupport.unpark(thread));
-        reactors.forEach(reactor -> reactor.heartbeat().watchedBy(watchdogSleep));
+        reactors.forEach(reactor -> reactor.heartbeat().setWatchdogSleep(watchdogSleep));
     }
 
     public void start() {
@@ -81,14 +84,14 @@ public final class Watchdog {
             try {
                 active = look(last, pausedNanos);
                 if (log.isSummaryDue(clock.nanoTime())) {
-                    reactors.forEach(reactor -> log.longestItem(reactor.stopTiming()));
+                    reactors.forEach(reactor -> log.keepIfLongest(reactor.stopTiming()));
                     log.summarise(clock.nanoTime());
                 }
             } catch (Throwable e) {
                 FailureLog.report("the watchdog", e);
             }
             pausedNanos = 0;
-            Thread.interrupted(); // left behind by whoever was told: no thread that is interrupted can park
+            Thread.interrupted(); // left behind by the report's consumer: an interrupted thread cannot park
             if (!active) {
                 if (watchdogSleep.suspend() && !stopped) {
                     LockSupport.park(this);
@@ -102,16 +105,16 @@ public final class Watchdog {
         }
     }
 
-    /** How long the process stood still: what the watchdog slept for longer than it wanted to. */
+    /** Returns how long the process was paused: by how much the watchdog slept longer than intended. */
     private long late(long sleptNanos) {
         long late = sleptNanos - periodNanos;
         if (late >= limitNanos) {
-            log.paused(late);
+            log.countPaused(late);
         }
         return Math.max(0, late);
     }
 
-    /** Reports what is to be reported; false if nothing has moved since the last look and all sleep. */
+    /** Checks all reactors. Returns false if nothing has moved since the last check and all are asleep. */
     private boolean look(long[] last, long pausedNanos) {
         boolean active = false;
         for (int i = 0; i < last.length; i++) {
@@ -120,7 +123,7 @@ public final class Watchdog {
             active |= beat != last[i] || (beat & 1) != 0;
             last[i] = beat;
             if ((beat & 1) == 0) {
-                suspects[i].sleeps();
+                suspects[i].markAsleep();
             } else {
                 look(reactor, suspects[i], beat, pausedNanos);
             }
@@ -133,7 +136,11 @@ public final class Watchdog {
         ThreadTimes times = realTime ? ThreadTimes.of(reactor.systemThread()) : null;
         long now = clock.nanoTime();
         long since = realTime ? now : reactor.heartbeat().turnBegan();
-        switch (suspect.works(beat, item, since, now, times, pausedNanos)) {
+        LoopDiagnosis.Verdict verdict = suspect.works(beat, item, since, now, times, pausedNanos);
+        if (suspect.itemNanos() >= limitNanos) {
+            reactor.onBlocked();
+        }
+        switch (verdict) {
             case BLOCKED -> {
                 BlockedLoop blocked = reactor.describeTurn(suspect.itemNanos());
                 if (reactor.items() == item && reactor.heartbeat().beat() == beat) {
@@ -141,17 +148,17 @@ public final class Watchdog {
                 }
             }
             case BUSY -> {
-                log.busy(suspect.turnNanos());
+                log.countBusy(suspect.turnNanos());
                 reactor.startTiming();
             }
-            case STARVED -> log.starved(suspect.starvedNanos());
+            case STARVED -> log.countStarved(suspect.starvedNanos());
             case FINE -> {}
         }
     }
 
     private void tell(BlockedLoop blocked, long now) {
         if (report == null) {
-            log.blocked(blocked, now);
+            log.reportBlocked(blocked, now);
             return;
         }
         try {

@@ -8,26 +8,27 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the watchdog logs, to {@code io.millrace.watchdog}, and how often: the first time that a handler blocks, at once and with its stack; then, at most once a minute, how often it happened again. Turns of many items, threads that were
- * not let run and pauses are not the handlers' fault: one line a minute with counts.
+ * Decides what the watchdog logs to {@code io.millrace.watchdog}, and how often. The first time that a handler blocks
+ * is logged at once, with its stack; how often it happened again is logged at most once a minute. Turns of many items,
+ * threads that were not scheduled and pauses are not the fault of handlers: they get one line a minute with counts.
  *
- * <p>The watchdog's thread only.
+ * <p>Used on the watchdog's thread only.
  */
 final class WatchdogLog {
     private static final long MINUTE_NANOS = 60_000_000_000L;
-    /** Before the first line: for what else happens together, and until items have been timed. */
+    /** The delay before the first summary, to collect what happens together and until items have been measured. */
     private static final long SECOND_NANOS = 1_000_000_000L;
-    /** How many places are remembered; the oldest goes first. */
+    /** How many places are remembered; the oldest is dropped first. */
     private static final int PLACES = 64;
 
-    /** By its name, because this room does not know the reactor's. */
+    /** By name, because this package does not know the reactor's. */
     private static final String REACTOR = "io.millrace.engine.reactor.Reactor";
     /** Its methods that run an item. */
     private static final List<String> ITEMS = List.of("runItem", "runTimed");
-    /** What stands between the reactor and a handler, by the names of packages. */
+    /** What is between the reactor and a handler, by the names of packages. */
     private static final List<String> OURS = List.of("engine.", "server.", "net.", "poll.", "sys.", "task.");
 
-    /** Where it goes; a test has its own. */
+    /** Where lines go; tests have their own. */
     interface Sink {
         void log(Level level, String message);
     }
@@ -40,7 +41,7 @@ final class WatchdogLog {
     private final Tally starved = new Tally();
     private final Tally paused = new Tally();
     private @Nullable TimedItem longestItem;
-    /** When the counts were told last, and when the first of the present ones came. */
+    /** When the counts were last logged, and when the first of the current ones was counted. */
     private long toldAt;
 
     private long firstAt;
@@ -81,7 +82,7 @@ final class WatchdogLog {
         private final Tally since = new Tally();
     }
 
-    void blocked(BlockedLoop turn, long now) {
+    void reportBlocked(BlockedLoop turn, long now) {
         String where = place(turn);
         Place known = places.get(where);
         if (known == null) {
@@ -106,8 +107,9 @@ final class WatchdogLog {
     }
 
     /**
-     * Which handler blocks: the outermost frame of the user's, above the reactor's. Not the innermost one, nor a line: a handler that computes is found elsewhere in it at each look. If the item has no frame
-     * of the user's, it is the item's own; and if there is no item, what the reactor says that it is in.
+     * Identifies the handler that blocks: the user's outermost frame above the reactor's. It is neither the innermost
+     * frame nor a line number, because a handler that computes is at a different place at each check. If the item has
+     * no frame of the user, it is the item's own frame; and if there is no item, what the reactor says it is doing.
      */
     private static String place(BlockedLoop turn) {
         List<StackTraceElement> stack = turn.stack();
@@ -118,7 +120,7 @@ final class WatchdogLog {
             }
             item++;
         }
-        if (item < 0 || item == stack.size() - 1) {
+        if (item < 0 || (item == stack.size() - 1 && !isOfAVirtualThread(stack.get(item)))) {
             return turn.handler();
         }
         for (int i = item; i >= 0; i--) {
@@ -130,6 +132,11 @@ final class WatchdogLog {
         return method(stack.get(item));
     }
 
+    /** Whether a stack that ends with this frame is that of a virtual thread, which has no frame of the reactor. */
+    private static boolean isOfAVirtualThread(StackTraceElement last) {
+        return last.getClassName().equals("java.lang.VirtualThread");
+    }
+
     private static String method(StackTraceElement frame) {
         return frame.getClassName() + "." + frame.getMethodName();
     }
@@ -139,31 +146,31 @@ final class WatchdogLog {
         return module != null && (module.startsWith("java.") || module.startsWith("jdk."));
     }
 
-    /** On the class path there are no modules to tell by. */
+    /** By name: on the class path there are no modules to distinguish by. */
     private static boolean isOurs(String className) {
         return className.startsWith("io.millrace.") && OURS.stream().anyMatch(part -> className.startsWith(part, 12));
     }
 
-    void busy(long nanos) {
+    void countBusy(long nanos) {
         busy.add(nanos);
     }
 
-    void longestItem(@Nullable TimedItem item) {
+    void keepIfLongest(@Nullable TimedItem item) {
         TimedItem longest = longestItem;
         if (item != null && (longest == null || item.nanos() > longest.nanos())) {
             longestItem = item;
         }
     }
 
-    void starved(long nanos) {
+    void countStarved(long nanos) {
         starved.add(nanos);
     }
 
-    void paused(long nanos) {
+    void countPaused(long nanos) {
         paused.add(nanos);
     }
 
-    /** At each look: whether there is something to tell, and the last time was a minute ago. */
+    /** Returns whether there is something to summarize and the last summary was a minute ago. Called at each check. */
     boolean isSummaryDue(long now) {
         if (busy.count + starved.count + paused.count == 0) {
             return false;
@@ -175,7 +182,7 @@ final class WatchdogLog {
         return now - firstAt >= SECOND_NANOS && (!hasTold || now - toldAt >= MINUTE_NANOS);
     }
 
-    /** Tells the counts, and begins anew. */
+    /** Logs the counts and resets them. */
     void summarise(long now) {
         hasTold = true;
         hasFirst = false;

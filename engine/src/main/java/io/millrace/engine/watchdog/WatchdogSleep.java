@@ -1,13 +1,16 @@
 package io.millrace.engine.watchdog;
 
-/** Whether the watchdog is away because all reactors sleep, and who calls it back: see {@link Heartbeat} for why neither overlooks the other. */
+/**
+ * Lets the watchdog sleep while all reactors sleep, and lets a reactor that wakes call it back. {@link Heartbeat}
+ * explains why neither overlooks the other.
+ */
 final class WatchdogSleep {
     private final Heartbeat[] heartbeats;
     private final Runnable callBack;
     private volatile boolean suspended;
 
     /**
-     * A watchdogSleep over some reactors.
+     * Creates the sleep of a watchdog over some reactors.
      *
      * @param callBack unparks the watchdog
      */
@@ -16,7 +19,7 @@ final class WatchdogSleep {
         this.callBack = callBack;
     }
 
-    /** The watchdog would leave: true if it may, until it is called back. */
+    /** Asks to sleep. Returns true if the watchdog may sleep until it is called back. */
     boolean suspend() {
         suspended = true;
         for (Heartbeat heartbeat : heartbeats) {
@@ -27,13 +30,13 @@ final class WatchdogSleep {
         return true;
     }
 
-    /** The watchdog is here. */
+    /** The watchdog is awake. */
     void resume() {
         suspended = false;
     }
 
-    /** A reactor has woken up; while there is traffic this costs it a load. */
-    void stirred() {
+    /** Called by a reactor that has woken up. While there is traffic, this costs only a load. */
+    void resumeIfSuspended() {
         if (suspended) {
             suspended = false;
             callBack.run();

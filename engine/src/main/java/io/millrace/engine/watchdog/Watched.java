@@ -3,24 +3,27 @@ package io.millrace.engine.watchdog;
 import io.millrace.engine.BlockedLoop;
 import org.jspecify.annotations.Nullable;
 
-/** A loop as its {@link Watchdog} sees it. Any thread may ask. */
+/** A loop as its {@link Watchdog} sees it. Any thread may call. */
 public interface Watched {
-    /** Whether it works, and since when. */
+    /** Returns whether it works, and since when. */
     Heartbeat heartbeat();
 
-    /** How many items and steps it has begun. */
+    /** Returns how many items and steps it has started. */
     long items();
 
-    /** The system's number of the thread that runs it; negative if unknown. */
+    /** Returns the system's number of the thread that runs it; negative if unknown. */
     long systemThread();
 
-    /** What it does, for a report: an item has held the thread for so long. */
+    /** Describes what it is doing, for a report about an item that has held the thread for {@code lastsNanos}. */
     BlockedLoop describeTurn(long lastsNanos);
 
-    /** Has it time its items from now on, until {@link #stopTiming}. */
+    /** Called at each check while an item holds the thread for longer than the limit. */
+    void onBlocked();
+
+    /** Starts to measure items, until {@link #stopTiming}. */
     void startTiming();
 
-    /** Ends that: the item that took longest, or null. */
+    /** Stops measuring. Returns the item that took longest, or null. */
     @Nullable
     TimedItem stopTiming();
 }

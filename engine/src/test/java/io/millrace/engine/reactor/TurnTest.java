@@ -1,6 +1,7 @@
 package io.millrace.engine.reactor;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.millrace.engine.Priority;
 import io.millrace.poll.Clock;
@@ -11,6 +12,7 @@ import io.millrace.poll.Source;
 import io.millrace.poll.Trigger;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,12 +37,36 @@ class TurnTest {
 
     private Reactor reactor() {
         EngineSettings settings = new EngineSettings();
-        settings.clock(clock);
+        settings.setClock(clock);
         return new Reactor("reactor", settings);
     }
 
     private Alarm alarm(Reactor reactor, long deadline, Priority priority) {
         return new Alarm(reactor, deadline, 0, 0, fired -> log.add("alarm " + priority), priority);
+    }
+
+    @Test
+    @DisplayName("mr-11: one thread at a time runs it; a callback and another thread are refused, and then it goes on")
+    void oneThreadAtATime() {
+        Reactor reactor = reactor();
+        List<Throwable> refused = new ArrayList<>();
+        reactor.execute(() -> {
+            refused.add(catchThrowable(() -> reactor.runOnce(0, null)));
+            refused.add(CompletableFuture.supplyAsync(() -> catchThrowable(() -> reactor.runOnce(0, null)))
+                    .join());
+        });
+        assertThat(reactor.runOnce(0, null)).isOne();
+        assertThat(refused)
+                .hasSize(2)
+                .allSatisfy(thrown -> assertThat(thrown)
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageStartingWith("cannot run reactor: "));
+        assertThat(refused.get(0)).hasMessageEndingWith("it is running this callback; return from it instead");
+        assertThat(refused.get(1)).hasMessageEndingWith(Thread.currentThread() + " runs it");
+        reactor.execute(() -> log.add("goes on"));
+        assertThat(reactor.runOnce(0, null)).isOne();
+        assertThat(log).contains("goes on");
+        reactor.finish(List.of());
     }
 
     @Test
@@ -102,6 +128,39 @@ class TurnTest {
         assertThat(log).contains("task of the next turn").doesNotContain("end seen");
         reactor.finish(List.of());
         assertThat(log).contains("end seen");
+    }
+
+    @Test
+    @DisplayName("mr-1: a report names the engine's own step where no item runs, and the item where one does")
+    void whereItIs() {
+        List<String> in = new ArrayList<>();
+        EngineSettings settings = new EngineSettings();
+        List<Reactor> looked = new ArrayList<>();
+        settings.setClock(() -> {
+            looked.forEach(one -> in.add(one.describeTurn(1).handler()));
+            return 0;
+        });
+        Reactor reactor = new Reactor("reactor", settings);
+        Runnable item = new Runnable() {
+            @Override
+            public void run() {
+                in.add(reactor.describeTurn(1).handler());
+            }
+
+            @Override
+            public String toString() {
+                return "the item";
+            }
+        };
+        reactor.runOnce(0, null);
+        reactor.post(item, Priority.NORMAL);
+        looked.add(reactor);
+        reactor.runOnce(0, null);
+        assertThat(in)
+                .contains("the engine's own step: asking the kernel for events")
+                .containsSubsequence("the item", "the engine's own step: publishing its metrics")
+                .doesNotContain("null");
+        reactor.finish(List.of());
     }
 
     @Test

@@ -83,7 +83,7 @@ class LoopDiagnosisTest {
         assertThat(look(50, 1, 300, null, 0)).isEqualTo(Verdict.FINE);
         assertThat(look(50, 3, 400, null, 0)).isEqualTo(Verdict.FINE);
         assertThat(look(50, 5, 400, null, 0)).isEqualTo(Verdict.FINE);
-        suspect.sleeps();
+        suspect.markAsleep();
         assertThat(look(500, 5, 400, null, 0)).isEqualTo(Verdict.FINE);
     }
 
@@ -113,23 +113,23 @@ class LoopDiagnosisTest {
     @Test
     @DisplayName("a place that blocks is told at once with its stack, and then counted, a line a minute at most")
     void places() {
-        log.blocked(turn("connection 1", "onData"), 0);
+        log.reportBlocked(turn("connection 1", "onData"), 0);
         for (int i = 1; i <= 35; i++) {
-            log.blocked(turn("connection " + i, "onData"), i * 200 * MS);
+            log.reportBlocked(turn("connection " + i, "onData"), i * 200 * MS);
         }
         assertThat(lines).hasSize(1);
         assertThat(lines.getFirst())
                 .startsWith(Level.WARNING + " loop-0 has been held for 120 ms by connection 1")
                 .contains("com.example.Handler.onData");
-        log.blocked(turn("connection 9", "onConnect"), 9_000 * MS);
+        log.reportBlocked(turn("connection 9", "onConnect"), 9_000 * MS);
         assertThat(lines).hasSize(2);
-        log.blocked(turn("connection 36", "onData"), 60_000 * MS);
+        log.reportBlocked(turn("connection 36", "onData"), 60_000 * MS);
         assertThat(lines).hasSize(3);
         assertThat(lines.getLast())
                 .contains("blocked again at com.example.Handler.onData;")
                 .contains("36 ×")
                 .contains("connection 36");
-        log.blocked(turn("connection 37", "onData"), 60_001 * MS);
+        log.reportBlocked(turn("connection 37", "onData"), 60_001 * MS);
         assertThat(lines).hasSize(3);
     }
 
@@ -143,7 +143,7 @@ class LoopDiagnosisTest {
                         new StackTraceElement("app", "java.base", "25", "java.lang.Math", "sin", "Math.java", line),
                         new StackTraceElement("com.example.Parser", leaf, "Parser.java", line),
                         new StackTraceElement("com.example.Handler", "onData", "Handler.java", line),
-                        new StackTraceElement("io.millrace.server.StreamConnection", "received", null, line),
+                        new StackTraceElement("io.millrace.server.connection.StreamConnection", "received", null, line),
                         new StackTraceElement("io.millrace.engine.transport.SocketTransport", "run", null, 9),
                         new StackTraceElement("io.millrace.engine.reactor.Reactor", "runItem", null, 9),
                         new StackTraceElement("io.millrace.engine.reactor.Reactor", "run", null, 9),
@@ -154,10 +154,10 @@ class LoopDiagnosisTest {
     @DisplayName("mr-1: a handler that computes is one place, wherever in it each look finds it")
     void computingIsOnePlace() {
         for (int i = 0; i < 35; i++) {
-            log.blocked(computing("connection " + i, "leaf" + i, 100 + i), i * 200 * MS);
+            log.reportBlocked(computing("connection " + i, "leaf" + i, 100 + i), i * 200 * MS);
         }
         assertThat(lines).hasSize(1);
-        log.blocked(computing("connection 36", "leaf", 7), 60_000 * MS);
+        log.reportBlocked(computing("connection 36", "leaf", 7), 60_000 * MS);
         assertThat(lines).hasSize(2);
         assertThat(lines.getLast()).contains("blocked again at com.example.Handler.onData;");
     }
@@ -166,11 +166,11 @@ class LoopDiagnosisTest {
     @DisplayName("of very many places that block the latest are remembered, and an old one is told anew")
     void manyPlaces() {
         for (int i = 0; i < 1_000; i++) {
-            log.blocked(turn("connection 1", "on" + i), i * MS);
+            log.reportBlocked(turn("connection 1", "on" + i), i * MS);
         }
-        log.blocked(turn("connection 1", "on999"), 1_000 * MS);
+        log.reportBlocked(turn("connection 1", "on999"), 1_000 * MS);
         assertThat(lines).hasSize(1_000);
-        log.blocked(turn("connection 1", "on0"), 1_001 * MS);
+        log.reportBlocked(turn("connection 1", "on0"), 1_001 * MS);
         assertThat(lines).hasSize(1_001);
     }
 
@@ -178,15 +178,15 @@ class LoopDiagnosisTest {
     @DisplayName("what is nobody's fault is one line a minute, with counts and the longest item")
     void counts() {
         assertThat(log.isSummaryDue(0)).isFalse();
-        log.busy(150 * MS);
-        log.busy(180 * MS);
-        log.starved(200 * MS);
-        log.paused(6_000 * MS);
+        log.countBusy(150 * MS);
+        log.countBusy(180 * MS);
+        log.countStarved(200 * MS);
+        log.countPaused(6_000 * MS);
         assertThat(log.isSummaryDue(10 * MS)).isFalse();
         assertThat(log.isSummaryDue(1_010 * MS)).isTrue();
-        log.longestItem(new TimedItem("the long one", 3 * MS));
-        log.longestItem(new TimedItem("another", 2 * MS));
-        log.longestItem(null);
+        log.keepIfLongest(new TimedItem("the long one", 3 * MS));
+        log.keepIfLongest(new TimedItem("another", 2 * MS));
+        log.keepIfLongest(null);
         log.summarise(1_010 * MS);
         assertThat(lines).hasSize(1);
         assertThat(lines.getFirst())
@@ -194,7 +194,7 @@ class LoopDiagnosisTest {
                 .contains("2 × (at most 180 ms), of which the longest timed was 3000 µs in the long one")
                 .contains("1 × (at most 200 ms)")
                 .contains("1 × (at most 6000 ms)");
-        log.starved(100 * MS);
+        log.countStarved(100 * MS);
         assertThat(log.isSummaryDue(2_000 * MS)).isFalse();
         assertThat(log.isSummaryDue(61_010 * MS)).isTrue();
     }

@@ -7,19 +7,20 @@ import java.net.InetSocketAddress;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What takes the waiting connections of a listener, TCP or Unix: a descriptor or a {@code java.nio} channel. */
+/** Accepts the waiting connections of a TCP or Unix listener: a descriptor or a {@code java.nio} channel. */
 public interface AcceptCalls {
     /**
-     * A connection that was waiting.
+     * An accepted connection.
      *
-     * @param calls the caller's to close
-     * @param remote who connected; null at a Unix socket, whose clients have no name
+     * @param calls must be closed by the caller
+     * @param remote the client's address; null for a Unix socket, whose clients have none
      */
     record Accepted(StreamCalls calls, @Nullable InetSocketAddress remote) {}
 
     /**
-     * Gives an accepted connection what it begins with. The listener has shown that the system knows these settings; so a connection that refuses
-     * them was given up by its peer, and is closed and passed over as one that accept(2) itself finds gone.
+     * Applies the initial settings to an accepted connection. The listener has shown that the system supports these
+     * settings, so a connection that refuses them was given up by its peer; it is closed and skipped, like one that
+     * accept(2) itself finds gone.
      *
      * @return false if it is closed
      */
@@ -35,7 +36,7 @@ public interface AcceptCalls {
 
     KernelHandle handle();
 
-    /** Null, and the handle told of it, if nobody waits. */
+    /** Returns null and marks the handle drained if no connection is waiting. */
     @Nullable
     Accepted accept() throws IOException;
 }

@@ -6,13 +6,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A child that is to be started.
+ * A child process to be started.
  *
  * @param command the program and its arguments
- * @param streams what becomes of its standard input, output and error, in this order
- * @param variables those to be set, or removed if the value is null
- * @param onlyTheseVariables whether it inherits no other
- * @param directory where it begins; where this process is, if null
+ * @param streams what its standard input, output and error are connected to, in this order
+ * @param variables variables to set or, if the value is null, to remove
+ * @param onlyTheseVariables whether it inherits no others
+ * @param directory where it starts; the directory of this process if null
  */
 public record ChildCommand(
         List<String> command,
@@ -20,7 +20,7 @@ public record ChildCommand(
         Map<String, @Nullable String> variables,
         boolean onlyTheseVariables,
         @Nullable Path directory) {
-    /** Where a standard stream goes to or comes from. */
+    /** What a standard stream is connected to. */
     public enum Stream {
         PIPE,
         INHERIT,

@@ -12,7 +12,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The exceptions that the two families share. The kernel's reason is the cause; the message adds which address, and what to do.
+ * The exceptions that both families throw. The cause is the kernel's reason; the message adds the address and what to
+ * do.
  */
 public final class Failures {
     private Failures() {}
@@ -67,14 +68,14 @@ public final class Failures {
                         cause);
     }
 
-    /** A Unix socket connects at once or not at all, and nothing tells when it would. */
+    /** A Unix socket connects immediately or not at all, and nothing reports when it could. */
     public static IOException queueFull(UnixName address, @Nullable IOException cause) {
         ConnectException failure = new ConnectException("cannot connect to " + address
                 + ": as many as its backlog allows are waiting to be accepted; connect anew a little later");
         return cause == null ? failure : because(failure, cause);
     }
 
-    /** Not the end of the socket: the peer may come yet. */
+    /** Does not end the socket, because the peer may still come. */
     public static IOException portUnreachable(InetSocketAddress peer, IOException cause) {
         return because(
                 new PortUnreachableException("nobody listens at " + peer
@@ -111,12 +112,12 @@ public final class Failures {
                 : cause;
     }
 
-    /** Something that needs a descriptor failed, perhaps because there is none. */
+    /** For an operation that needs a descriptor and failed, perhaps because there is none left. */
     public static IOException lack(String doing, IOException cause) {
         return isOurLimit(cause) ? ourLimit(doing, cause) : cause;
     }
 
-    /** Out of descriptors: nothing is wrong with the address. */
+    /** Returns whether we are out of descriptors, so that the address is not to blame. */
     private static boolean isOurLimit(IOException cause) {
         return cause instanceof ErrnoException errno
                 ? errno.is(Errno.EMFILE) || errno.is(Errno.ENFILE)

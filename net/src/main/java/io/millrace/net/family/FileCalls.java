@@ -7,9 +7,12 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 
-/** What moves the bytes of a file: a descriptor, or a {@code java.nio} channel. A count, or {@link ByteCalls#EOF}; never would-block. */
+/**
+ * Moves the bytes of a file: a descriptor or a {@code java.nio} channel. Calls return a count or {@link ByteCalls#EOF};
+ * they never block in the sense of would-block.
+ */
 public interface FileCalls {
-    /** Instead of a position: where the last read or write ended. */
+    /** Used as a position: where the last read or write ended. */
     long NEXT = -1;
 
     SourceHandle handle();
@@ -31,8 +34,8 @@ public interface FileCalls {
     void close();
 
     /**
-     * Sends bytes of a file where the system has no way of its own. What is read and not taken is read again by the next call: nothing is lost,
-     * because the caller goes on behind what was taken.
+     * Sends bytes of a file by copying, if the system has no direct way. Bytes that were read but not taken are read
+     * again by the next call; nothing is lost, because the caller continues after what was taken.
      *
      * @return how many bytes, end of file, or would-block
      */

@@ -4,15 +4,15 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A change that a watch saw.
+ * A change that a watch reports.
  *
  * @param kind what happened
  * @param path what it happened to; null only for {@link Kind#OVERFLOW}
- * @param from for {@link Kind#MOVED} where it was before, else null
+ * @param from for {@link Kind#MOVED} the previous path, else null
  */
 public record FileChange(
         Kind kind, @Nullable Path path, @Nullable Path from) {
-    /** As the public one of a file event. */
+    /** Corresponds to the public {@code FileEvent.Kind}. */
     public enum Kind {
         CREATED,
         MODIFIED,

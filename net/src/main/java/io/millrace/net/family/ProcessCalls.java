@@ -5,21 +5,21 @@ import io.millrace.sys.posix.Processes;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** A child that was started: by posix_spawn, or by the JDK. */
+/** A child process that was started by posix_spawn or by the JDK. */
 public interface ProcessCalls {
     SourceHandle handle();
 
     long pid();
 
-    /** The end of a pipe to the child's stream, or null if that has no pipe; 0, 1, 2. */
+    /** Returns our end of the pipe to stream 0, 1 or 2 of the child; null if there is no pipe. */
     @Nullable
     ByteCalls stream(int number);
 
-    /** How it ended, or null if it runs. */
+    /** Returns how it ended, or null if it is running. */
     Processes.@Nullable Ended poll() throws IOException;
 
     boolean kill(String signal) throws IOException;
 
-    /** Lets go of the child; the streams are closed by the caller. */
+    /** Releases the child; the caller closes the streams. */
     void close();
 }

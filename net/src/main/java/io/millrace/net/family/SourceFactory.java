@@ -1,5 +1,6 @@
 package io.millrace.net.family;
 
+import io.millrace.sys.posix.ListenTerms;
 import io.millrace.sys.posix.SocketSetting;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -8,52 +9,48 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
 
-/** How one family makes its half of a source. The addresses are resolved and the numbers checked; what is returned is the caller's to close. */
+/**
+ * Creates one family's half of each source. The addresses are resolved and the numbers checked; the caller must close
+ * what is returned.
+ */
 public interface SourceFactory {
     /**
-     * A socket that was bound.
+     * A bound socket.
      *
-     * @param calls the caller's to close
-     * @param local where it is bound
+     * @param calls must be closed by the caller
+     * @param local the address to which it is bound
      */
     record Bound<C>(C calls, InetSocketAddress local) {}
 
     /**
-     * A connection that was begun.
+     * A connection attempt.
      *
-     * @param calls the caller's to close
-     * @param connected whether it stands already
+     * @param calls must be closed by the caller
+     * @param connected whether it is already connected
      */
     record Begun(StreamCalls calls, boolean connected) {}
 
     /** Both ends of a pipe. */
     record PipeEnds(ByteCalls reading, ByteCalls writing) {}
 
-    /**
-     * Listens for TCP connections.
-     *
-     * @param receiveBuffer of each accepted connection, or 0 for the system's own
-     * @param accepted what else each accepted connection begins with
-     */
-    Bound<AcceptCalls> listen(
-            InetSocketAddress address,
-            int backlog,
-            boolean reusePort,
-            int receiveBuffer,
-            Map<SocketSetting, Integer> accepted)
-            throws IOException;
+    Bound<AcceptCalls> listen(InetSocketAddress address, ListenTerms terms) throws IOException;
 
-    Begun connect(InetSocketAddress address) throws IOException;
+    /**
+     * Starts to connect.
+     *
+     * @param settings set before the first packet is sent
+     */
+    Begun connect(InetSocketAddress address, Map<SocketSetting, Integer> settings) throws IOException;
 
     AcceptCalls listen(UnixName name, int backlog) throws IOException;
 
-    /** At once, or it fails. */
+    /** Connects immediately, or fails. */
     StreamCalls connect(UnixName name) throws IOException;
 
     /**
      * Binds a UDP socket.
      *
-     * @param receiveBuffer its size in bytes, or 0 for the system's own
+     * @param receiveBuffer its size in bytes, or 0 for the system's default
      */
     Bound<UdpCalls> udp(InetSocketAddress address, boolean reusePort, int receiveBuffer) throws IOException;
 
@@ -61,7 +58,7 @@ public interface SourceFactory {
 
     FileCalls file(Path path, Set<? extends OpenOption> options) throws IOException;
 
-    /** One that watches nothing yet. */
+    /** Opens a watch that watches nothing yet. */
     WatchCalls fileWatch() throws IOException;
 
     ProcessCalls start(ChildCommand child) throws IOException;

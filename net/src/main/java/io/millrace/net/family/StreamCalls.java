@@ -3,14 +3,12 @@ package io.millrace.net.family;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 
-/**
- * What a connection of bytes can do, TCP or Unix, beside what {@link ByteCalls} does.
- */
+/** What a TCP or Unix connection can do in addition to {@link ByteCalls}. */
 public interface StreamCalls extends ByteCalls, SocketSettings {
     /**
-     * Asks how the connect ended.
+     * Returns whether the connect has ended, and throws if it failed.
      *
-     * @return false while it is under way
+     * @return false while it is in progress
      */
     boolean finishConnect() throws IOException;
 
@@ -19,12 +17,12 @@ public interface StreamCalls extends ByteCalls, SocketSettings {
     void shutdownOutput() throws IOException;
 
     /**
-     * Sends bytes of a file, at least one of which is asked for.
+     * Sends at least one byte of a file.
      *
      * @return how many bytes; end of file; or would-block
      */
     long send(FileCalls file, long position, long count) throws IOException;
 
-    /** Of a TCP connection; asks the system each time. */
+    /** Returns the local address of a TCP connection; asks the system each time. */
     InetSocketAddress localAddress() throws IOException;
 }

@@ -8,8 +8,8 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What moves the datagrams of a socket: a descriptor or a {@code java.nio} channel. A count, or {@link ByteCalls#WOULD_BLOCK}, of which it
- * tells its handle; a call on a closed one throws ClosedChannelException.
+ * Moves the datagrams of a socket: a descriptor or a {@code java.nio} channel. Calls return a count, or {@link
+ * ByteCalls#WOULD_BLOCK} after marking the direction drained; on a closed socket they throw ClosedChannelException.
  */
 public interface UdpCalls extends SocketSettings {
     KernelHandle handle();
@@ -18,21 +18,21 @@ public interface UdpCalls extends SocketSettings {
 
     void connect(InetSocketAddress remote) throws IOException;
 
-    /** To whom it is connected, if {@code to} is null. */
+    /** Sends a datagram; to the connected peer if {@code to} is null. */
     int send(ByteBuffer from, @Nullable InetSocketAddress to) throws IOException;
 
     int send(MemorySegment from, @Nullable InetSocketAddress to) throws IOException;
 
-    /** The buffer is writable. */
+    /** Receives into a writable buffer. */
     int receive(ByteBuffer into) throws IOException;
 
-    /** The segment is writable. */
+    /** Receives into a writable segment. */
     int receive(MemorySegment into) throws IOException;
 
-    /** Who sent what was received last. */
+    /** Returns the sender of the datagram that was last received. */
     @Nullable
     InetSocketAddress sender();
 
-    /** Whether what was received last was longer than the room for it. */
+    /** Returns whether the datagram that was last received did not fit. */
     boolean wasTruncated();
 }

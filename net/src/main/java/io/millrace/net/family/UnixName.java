@@ -5,13 +5,13 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a Unix socket listens.
+ * The address of a Unix socket.
  *
- * @param path or null, if it has a name of Linux's abstract name space
+ * @param path null if it has a name in Linux's abstract namespace
  * @param text the path or the name
  */
 public record UnixName(@Nullable Path path, String text) {
-    /** As the kernel wants it. */
+    /** Returns the bytes that the kernel expects. */
     public byte[] bytes() {
         return path != null ? UnixNames.ofPath(path) : UnixNames.ofAbstract(text);
     }

@@ -5,11 +5,11 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** Who sees the changes: inotify, or the JDK's watch service. */
+/** Reports changes of files: inotify, or the JDK's watch service. */
 public interface WatchCalls {
     SourceHandle handle();
 
-    /** Replaces what is watched under the same path. */
+    /** Watches a path, replacing what is watched under the same path. */
     void watch(WatchedPath watched) throws IOException;
 
     boolean unwatch(Path path);

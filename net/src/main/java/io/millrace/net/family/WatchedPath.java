@@ -9,12 +9,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One path that a watch was asked to watch. Systems watch directories; a file is watched as an entry of its directory, and so
- * by its name, whatever file has that name.
+ * One path that is to be watched. Systems watch directories; a file is watched as an entry of its directory, that is,
+ * by name, no matter which file has that name.
  *
- * @param path as it was asked for
- * @param directory what is watched for it
- * @param name the one entry of interest, or null for all of them
+ * @param path the path as given
+ * @param directory the directory to watch
+ * @param name the only entry of interest, or null for all
  * @param kinds what to report
  */
 public record WatchedPath(
@@ -39,7 +39,7 @@ public record WatchedPath(
         return kinds.contains(kind);
     }
 
-    /** How an entry that it covers is called in an event. */
+    /** Returns the path that an event has for an entry. */
     public Path pathOf(Path entry) {
         return name == null ? path.resolve(entry) : path;
     }

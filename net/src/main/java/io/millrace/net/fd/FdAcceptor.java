@@ -10,11 +10,11 @@ import java.io.IOException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A listening socket as a descriptor; each call holds a use of it. */
+/** A listening socket with a descriptor; each call holds a use of it. */
 final class FdAcceptor implements AcceptCalls {
     private final Descriptor descriptor;
     private final boolean unix;
-    /** What each accepted connection is given here, because its listener did not hand it down. */
+    /** The settings that accepted connections do not inherit from the listener, and get here. */
     private final Map<SocketSetting, Integer> settings;
 
     private final KernelHandle handle;
@@ -37,7 +37,7 @@ final class FdAcceptor implements AcceptCalls {
         try {
             Accepted accepted = unix ? acceptUnix(fd) : acceptTcp(fd);
             if (accepted == null) {
-                handle.drained(Bits.READABLE);
+                handle.markDrained(Bits.READABLE);
             }
             return accepted;
         } finally {

@@ -8,16 +8,17 @@ import io.millrace.sys.posix.Fds;
 import java.io.IOException;
 
 /**
- * How a descriptor that somebody else opened becomes one of ours. Its flags are never changed, and no call on it waits: sockets are asked not to
- * by each call, pipes and terminals are opened once more with flags of their own, and what cannot be opened again is guarded by poll(2).
+ * Makes a source from a descriptor that other code opened. Its flags are never changed, and no call on it waits: each
+ * call on a socket says that it must not block; pipes and terminals are opened again with separate flags; and what
+ * cannot be opened again is guarded by poll(2).
  */
 public final class FdAdoption {
     /**
-     * A descriptor that was adopted.
+     * An adopted descriptor.
      *
      * @param kind what it is
-     * @param descriptor the number that is used
-     * @param calls the caller's to close
+     * @param descriptor the descriptor to use
+     * @param calls must be closed by the caller
      */
     public record Adopted(Fds.Kind kind, Descriptor descriptor, ByteCalls calls) {
         private static Adopted of(Fds.Kind kind, Descriptor descriptor) throws IOException {
@@ -27,10 +28,9 @@ public final class FdAdoption {
 
     private FdAdoption() {}
 
-    /** By a number of our own for the same file: the given one is neither closed nor used again. */
+    /** Adopts a descriptor by duplicating it: the given number is neither closed nor used again. */
     public static Adopted adopt(int fd) throws IOException {
-        // A number of our own first: whatever is asked of it then is true of it, though its owner may close theirs at
-        // any time.
+        // Duplicate first, so that what is found out about the file stays true even if its owner closes theirs.
         Descriptor duplicate = new Descriptor(duplicate(fd), false);
         boolean kept = false;
         try {
@@ -45,7 +45,7 @@ public final class FdAdoption {
         }
     }
 
-    /** The number itself, which is ours from now on; if this call throws it remains the caller's. */
+    /** Takes over the number itself; if this call throws, it still belongs to the caller. */
     public static Adopted own(int fd) throws IOException {
         Fds.Kind kind = kindOf(fd);
         int reopened = kind.canBeReopened() && !Fds.isNonBlocking(fd) ? Fds.reopen(fd) : -1;
@@ -57,12 +57,12 @@ public final class FdAdoption {
         return Adopted.of(kind, new Descriptor(fd, false));
     }
 
-    /** The calls on a descriptor that may be one that waits and cannot be asked not to. */
+    /** Returns the calls for a descriptor that may block and cannot be told not to. */
     public static ByteCalls guarded(Descriptor descriptor, Fds.Kind kind) {
         return new FdGuarded(descriptor, kind);
     }
 
-    /** How to move bytes without a wait. */
+    /** Returns the calls that move bytes without blocking. */
     private static ByteCalls callsOf(Fds.Kind kind, Descriptor descriptor) throws IOException {
         return switch (kind) {
             case SOCKET, DATAGRAM -> new FdForeignSocket(descriptor);
@@ -88,7 +88,7 @@ public final class FdAdoption {
         }
     }
 
-    /** Throws what it should be, or answers what it is. */
+    /** Throws the right exception for a descriptor that is not open, or returns the given one. */
     private static ErrnoException notOpen(int fd, ErrnoException e) {
         if (e.is(Errno.EBADF)) {
             throw new IllegalArgumentException(

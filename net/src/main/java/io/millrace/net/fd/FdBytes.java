@@ -17,20 +17,19 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes through a descriptor: one system call each time, and no allocation.
+ * Moves bytes through a descriptor: one system call each time, and no allocation.
  *
- * <p>Whatever the memory is, it reaches the kernel as one of three: an address, a user's segment or a list of addresses. {@link #attempt} makes
- * the call and is the only one that judges its result; a subclass says which system calls its kind of descriptor takes. Both directions share
- * their code: a subclass is final, so that the compiler knows which call it is, and in which direction.
+ * <p>Memory of any kind reaches the kernel in one of three forms: an address, a user's segment, or a list of addresses.
+ * {@link #attempt} makes the call and is the only method that interprets its result; a subclass says which system calls
+ * its kind of descriptor needs. Both directions share their code: subclasses are final, so the compiler knows which
+ * call it is, and in which direction.
  */
 abstract sealed class FdBytes implements ByteCalls permits FdStream, FdPipe, FdForeignSocket, FdGuarded {
-    static final int EAGAIN = -Errno.EAGAIN.code();
-    private static final int EINTR = -Errno.EINTR.code();
 
     final Descriptor descriptor;
     final KernelHandle handle;
 
-    /** One for each direction: an echo between two buffers would otherwise miss every time. */
+    /** One for each direction: otherwise an echo between two buffers would miss every time. */
     private @Nullable BufferAddress lastRead;
 
     private @Nullable BufferAddress lastWritten;
@@ -40,7 +39,7 @@ abstract sealed class FdBytes implements ByteCalls permits FdStream, FdPipe, FdF
         this.handle = new KernelHandle(descriptor, alwaysReady);
     }
 
-    /** Reads into, or writes from, library or pinned memory: the count, or {@code -errno}. */
+    /** Reads into, or writes from, memory of the library or pinned memory. Returns the count, or {@code -errno}. */
     abstract long call(boolean reading, CallState state, int fd, long address, int bytes);
 
     /** The same with a user's native segment, which cannot be freed meanwhile. */
@@ -49,10 +48,10 @@ abstract sealed class FdBytes implements ByteCalls permits FdStream, FdPipe, FdF
     /** The same with several pieces of memory. */
     abstract long call(boolean reading, CallState state, int fd, Iovecs memory);
 
-    /** What the system calls are called, for failures. */
+    /** Returns the name of the system call, for error messages. */
     abstract String callName(boolean reading);
 
-    /** The most that one write may move. */
+    /** Returns the most bytes that one write may move. */
     int mostWritten() {
         return Iovecs.MAX_BYTES;
     }
@@ -117,11 +116,12 @@ abstract sealed class FdBytes implements ByteCalls permits FdStream, FdPipe, FdF
         try (CallState state = CallState.borrow()) {
             BufferAddress address = addressOf(reading, state, buffer);
             if (!address.isLasting()) {
-                buffer.get(buffer.position()); // One that this thread may not use throws before bytes are taken for it.
+                buffer.get(buffer.position()); // throws for a buffer that this thread may not use, before bytes are
+                // taken for it
                 return moveCopied(reading, fd, buffer);
             }
             try {
-                // Each read once: were they changed meanwhile, the bytes would still lie within the buffer.
+                // Each is read once: if they are changed meanwhile, the bytes still lie within the buffer.
                 int position = buffer.position();
                 int asked = Math.max(buffer.limit() - position, 0);
                 return asked == 0 ? 0 : attempt(reading, state, fd, address.at(position), null, null, asked);
@@ -216,7 +216,10 @@ abstract sealed class FdBytes implements ByteCalls permits FdStream, FdPipe, FdF
         }
     }
 
-    /** Makes the call, again if a signal cut it short. The memory is the list, the segment or, if there is neither, the address. */
+    /**
+     * Makes the call, again if a signal interrupted it. The memory is the list, the segment or, if there is neither,
+     * the address.
+     */
     private int attempt(
             boolean reading,
             CallState state,
@@ -233,20 +236,23 @@ abstract sealed class FdBytes implements ByteCalls permits FdStream, FdPipe, FdF
                     : segment != null
                             ? call(reading, state, fd, segment, asked)
                             : call(reading, state, fd, address, asked);
-        } while (result == EINTR);
+        } while (Errno.isInterrupted(result));
         return result == asked ? asked : settle(reading, fd, result);
     }
 
-    /** Makes our result of the system's, which moved less than was asked for, and tells the handle if the direction was drained. */
+    /**
+     * Converts the result of a system call that moved less than was asked for, and marks the direction drained if it
+     * was.
+     */
     private int settle(boolean reading, int fd, long result) throws IOException {
         if (result == 0 && reading) {
             return EOF;
         }
-        if (result < 0 && result != EAGAIN) {
+        if (result < 0 && !Errno.isWouldBlock(result)) {
             throw new ErrnoException(callName(reading), fd, (int) -result);
         }
-        handle.drained(reading ? Bits.READABLE : Bits.WRITABLE);
-        return result == EAGAIN ? WOULD_BLOCK : (int) result;
+        handle.markDrained(reading ? Bits.READABLE : Bits.WRITABLE);
+        return Errno.isWouldBlock(result) ? WOULD_BLOCK : (int) result;
     }
 
     @Override

@@ -21,11 +21,10 @@ import java.nio.channels.ClosedChannelException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file as a descriptor: one system call each time, and no allocation. Like {@link FdBytes}, save that a call may have a position and that
- * nothing ever would block.
+ * A file with a descriptor: one system call each time, and no allocation. Like {@link FdBytes}, except that a call may
+ * have a position and never would block.
  */
 final class FdFile implements FileCalls {
-    private static final int EINTR = -Errno.EINTR.code();
 
     private final Descriptor descriptor;
     private final KernelHandle handle;
@@ -84,10 +83,11 @@ final class FdFile implements FileCalls {
     private int moveDirect(boolean reading, int fd, ByteBuffer buffer, long position) throws IOException {
         BufferAddress address = addressOf(reading, buffer);
         if (!address.isLasting()) {
-            buffer.get(buffer.position()); // One that this thread may not use throws before bytes are taken for it.
+            buffer.get(buffer.position()); // throws for a buffer that this thread may not use, before bytes are taken
+            // for it
             return moveCopied(reading, fd, buffer, position);
         }
-        // Each read once: were they changed meanwhile, the bytes would still lie within the buffer.
+        // Each is read once: if they are changed meanwhile, the bytes still lie within the buffer.
         int at = buffer.position();
         return attempt(reading, fd, address.at(at), null, Math.max(buffer.limit() - at, 0), position);
     }
@@ -149,7 +149,10 @@ final class FdFile implements FileCalls {
         }
     }
 
-    /** Makes the call, again if a signal cut it short, and makes our result of the system's. The memory is the segment or, without one, the address. */
+    /**
+     * Makes the call, again if a signal interrupted it, and converts the result. The memory is the segment or, if there
+     * is none, the address.
+     */
     private int attempt(
             boolean reading, int fd, long address, @Nullable MemorySegment segment, int asked, long position)
             throws IOException {
@@ -159,7 +162,7 @@ final class FdFile implements FileCalls {
                 result = segment != null
                         ? call(reading, state, fd, segment, asked, position)
                         : call(reading, state, fd, address, asked, position);
-            } while (result == EINTR);
+            } while (Errno.isInterrupted(result));
         }
         if (result < 0) {
             throw failed(reading, fd, (int) -result);
@@ -167,7 +170,7 @@ final class FdFile implements FileCalls {
         return result == 0 && reading ? ByteCalls.EOF : (int) result;
     }
 
-    /** The descriptor is open, because it is in use; so a bad one is one that was opened for something else. */
+    /** The descriptor is in use and therefore open; so EBADF means that it was opened for the other direction. */
     private IOException failed(boolean reading, int fd, int errno) {
         ErrnoException failure = new ErrnoException(reading ? "read" : "write", fd, errno);
         if (!failure.is(Errno.EBADF)) {
@@ -218,7 +221,7 @@ final class FdFile implements FileCalls {
         }
     }
 
-    /** To a socket of which the caller holds a use: as {@link Files#send}. */
+    /** Sends to a socket of which the caller holds a use: see {@link Files#send}. */
     long sendTo(int socket, long position, long bytes) throws ClosedChannelException {
         int fd = FdUse.begin(descriptor);
         try {
@@ -226,7 +229,7 @@ final class FdFile implements FileCalls {
                 long result;
                 do {
                     result = Files.send(state, socket, fd, position, bytes);
-                } while (result == EINTR);
+                } while (Errno.isInterrupted(result));
                 return result;
             }
         } finally {

@@ -6,7 +6,7 @@ import io.millrace.sys.call.Iovecs;
 import io.millrace.sys.posix.Fds;
 import java.lang.foreign.MemorySegment;
 
-/** The bytes of somebody else's socket, which may be one that waits: asked not to by each call. */
+/** Moves the bytes of a socket that other code opened and that may block: each call says that it must not. */
 final class FdForeignSocket extends FdBytes {
     FdForeignSocket(Descriptor descriptor) {
         super(descriptor, false);

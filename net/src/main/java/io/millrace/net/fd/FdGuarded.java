@@ -7,13 +7,13 @@ import io.millrace.sys.posix.Fds;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The bytes of somebody else's descriptor, which may be one that waits: poll(2) is asked before each call. Where that says that there is room, it may
- * be little, and a larger write would wait.
+ * Moves the bytes of a descriptor that other code opened and that may block: poll(2) is called before each call. Even
+ * if it reports room, there may be only a little, and a larger write would block.
  */
 final class FdGuarded extends FdBytes {
-    /** PIPE_BUF: where there is room in a pipe, there is a page of it, and such a write is whole or would block. */
+    /** PIPE_BUF: if there is room in a pipe, there is at least a page, and such a write is atomic. */
     private static final int PIPE_ROOM = 4096;
-    /** A terminal has room for a byte. */
+    /** A terminal is only sure to have room for one byte. */
     private static final int TERMINAL_ROOM = 1;
 
     private final int mostWritten;

@@ -6,7 +6,9 @@ import io.millrace.sys.call.Iovecs;
 import io.millrace.sys.posix.Pipes;
 import java.lang.foreign.MemorySegment;
 
-/** The bytes of a pipe, or of whatever else never waits: a descriptor that is non-blocking, or always ready. */
+/**
+ * Moves the bytes of a pipe, or of another descriptor that never blocks, because it is non-blocking or always ready.
+ */
 final class FdPipe extends FdBytes {
     FdPipe(Descriptor descriptor, boolean alwaysReady) {
         super(descriptor, alwaysReady);

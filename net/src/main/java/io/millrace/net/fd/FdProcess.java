@@ -15,8 +15,8 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A child whose end a pidfd tells. Its status is taken once, under this object's monitor: by the first {@link #poll} after its end, or, if
- * it is closed before, by {@link Processes#abandon}.
+ * A child process whose end is reported by a pidfd. Its status is taken once, under this object's monitor: by the first
+ * {@link #poll} after its end or, if it is closed before, by {@link Processes#abandon}.
  */
 final class FdProcess implements ProcessCalls {
     private final int pid;
@@ -68,7 +68,7 @@ final class FdProcess implements ProcessCalls {
         } finally {
             for (Processes.ChildPipe pipe : pipes) {
                 if (pipe != null) {
-                    pipe.theirs().close(); // else we would never see the end of what the child writes
+                    pipe.theirs().close(); // otherwise we would never see the end of the child's output
                     if (!done) {
                         pipe.ours().close();
                     }
@@ -101,7 +101,7 @@ final class FdProcess implements ProcessCalls {
         try {
             ended = Processes.take(fd);
             if (ended == null) {
-                handle.drained(Bits.READABLE);
+                handle.markDrained(Bits.READABLE);
             }
             return ended;
         } catch (ErrnoException e) {
@@ -141,7 +141,7 @@ final class FdProcess implements ProcessCalls {
                 }
             }
         }
-        handle.close(); // not under the monitor: it may wait for the poll's control lock
+        handle.close(); // not under the monitor: it may have to wait for the poll's control lock
     }
 
     @Override

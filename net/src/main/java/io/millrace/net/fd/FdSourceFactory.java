@@ -16,6 +16,7 @@ import io.millrace.sys.call.ErrnoException;
 import io.millrace.sys.call.Os;
 import io.millrace.sys.posix.Datagrams;
 import io.millrace.sys.posix.Files;
+import io.millrace.sys.posix.ListenTerms;
 import io.millrace.sys.posix.Pipes;
 import io.millrace.sys.posix.SocketSetting;
 import io.millrace.sys.posix.Sockets;
@@ -26,43 +27,37 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
 
-/** Makes sources that are file descriptors. */
+/** Creates sources with file descriptors. */
 public final class FdSourceFactory implements SourceFactory {
     private final SourceFactory elsewhere;
 
     /**
-     * The family of descriptors.
+     * Creates the family of descriptors.
      *
-     * @param elsewhere makes the files and watches of systems where descriptors cannot
+     * @param elsewhere creates the files and watches on systems where descriptors cannot be used for them
      */
     public FdSourceFactory(SourceFactory elsewhere) {
         this.elsewhere = elsewhere;
     }
 
     @Override
-    public Bound<AcceptCalls> listen(
-            InetSocketAddress address,
-            int backlog,
-            boolean reusePort,
-            int receiveBuffer,
-            Map<SocketSetting, Integer> accepted)
-            throws IOException {
+    public Bound<AcceptCalls> listen(InetSocketAddress address, ListenTerms terms) throws IOException {
         Descriptor descriptor;
         try {
-            // On the listener everywhere: a system that refuses a setting says so now, and not at each accept.
-            descriptor = Sockets.listen(address, backlog, reusePort, receiveBuffer, accepted);
+            // Always set on the listener: a system that refuses a setting says so now, and not at each accept.
+            descriptor = Sockets.listen(address, terms);
         } catch (ErrnoException e) {
             throw Failures.listen(address, e);
         }
         return new Bound<>(
-                new FdAcceptor(descriptor, false, Sockets.HANDS_DOWN_SETTINGS ? Map.of() : accepted),
+                new FdAcceptor(descriptor, false, Sockets.HANDS_DOWN_SETTINGS ? Map.of() : terms.accepted()),
                 localAddressOrClose(descriptor));
     }
 
     @Override
-    public Begun connect(InetSocketAddress address) throws IOException {
+    public Begun connect(InetSocketAddress address, Map<SocketSetting, Integer> settings) throws IOException {
         try {
-            Sockets.Connecting connecting = Sockets.connect(address);
+            Sockets.Connecting connecting = Sockets.connect(address, settings);
             return new Begun(new FdStream(connecting.descriptor()), connecting.connected());
         } catch (ErrnoException e) {
             throw Failures.connect(address, e);

@@ -14,13 +14,13 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 
-/** A connection as a descriptor: the bytes of a socket that we made, and what else a connection can do. */
+/** A connection with a descriptor: moves the bytes of a socket of ours, and does what else a connection can do. */
 final class FdStream extends FdBytes implements StreamCalls {
     private static final int EINVAL = -Errno.EINVAL.code();
     private static final int ENOSYS = -Errno.ENOSYS.code();
     private static final int EOVERFLOW = -Errno.EOVERFLOW.code();
 
-    /** The file's system does not give its bytes to sockets: they must be read and written. */
+    /** The file's file system does not support sendfile(2): the bytes must be read and written. */
     private static final long NOT_THIS_WAY = -3;
 
     FdStream(Descriptor descriptor) {
@@ -88,7 +88,7 @@ final class FdStream extends FdBytes implements StreamCalls {
         return FileCalls.copy(file, position, count, this);
     }
 
-    /** By sendfile(2). Only would-block says that the socket is full: a count below what was asked for may come from the file. */
+    /** Uses sendfile(2). Only would-block means that the socket is full: a smaller count may be due to the file. */
     private long sendFile(FdFile file, long position, long count) throws IOException {
         int fd = FdUse.begin(descriptor);
         try {
@@ -99,15 +99,15 @@ final class FdStream extends FdBytes implements StreamCalls {
             if (result == 0 || result == EOVERFLOW) {
                 return EOF;
             }
-            if (result == EAGAIN) {
-                handle.drained(Bits.WRITABLE);
+            if (Errno.isWouldBlock(result)) {
+                handle.markDrained(Bits.WRITABLE);
                 return WOULD_BLOCK;
             }
             if (result == EINVAL || result == ENOSYS) {
                 return NOT_THIS_WAY;
             }
             ErrnoException failure = new ErrnoException("sendfile", fd, (int) -result);
-            // Both are open, because they are in use, and the socket takes bytes.
+            // Both are in use and therefore open, and the socket takes bytes.
             throw failure.is(Errno.EBADF)
                     ? new IOException("cannot read from " + file + ": it was opened for writing only", failure)
                     : failure;

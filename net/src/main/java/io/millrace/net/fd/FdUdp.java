@@ -23,12 +23,10 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Datagrams through a descriptor; each call holds a use of it and makes one system call. A datagram is never longer than the
- * thread's scratch, so everything without a lasting address is copied through that, whole.
+ * Moves datagrams through a descriptor. Each call holds a use of it and makes one system call. A datagram is never
+ * longer than the thread's scratch memory, so everything without a stable address is copied through that as a whole.
  */
 final class FdUdp implements UdpCalls {
-    private static final int EAGAIN = -Errno.EAGAIN.code();
-    private static final int EINTR = -Errno.EINTR.code();
 
     private final Descriptor descriptor;
     private final int family;
@@ -73,7 +71,7 @@ final class FdUdp implements UdpCalls {
     public int send(ByteBuffer from, @Nullable InetSocketAddress to) throws IOException {
         int fd = FdUse.begin(descriptor);
         try {
-            // Each read once: were they changed meanwhile, the bytes would still lie within the buffer.
+            // Each is read once: if they are changed meanwhile, the bytes still lie within the buffer.
             int position = from.position();
             int bytes = Math.max(from.limit() - position, 0);
             BufferAddress address = from.isDirect() ? BufferAddress.of(lastSent, from) : null;
@@ -118,7 +116,7 @@ final class FdUdp implements UdpCalls {
                 result = to == null
                         ? Sockets.send(state, fd, address, bytes)
                         : Datagrams.send(state, fd, address, bytes, target, to);
-            } while (result == EINTR);
+            } while (Errno.isInterrupted(result));
             return result >= 0 ? (int) result : notSent(to == null ? "send" : "sendto", result, bytes);
         }
     }
@@ -179,7 +177,7 @@ final class FdUdp implements UdpCalls {
             long result;
             do {
                 result = Datagrams.receive(state, fd, address, room, sender);
-            } while (result == EINTR);
+            } while (Errno.isInterrupted(result));
             if (result < 0) {
                 return failed("recvmsg", result, Bits.READABLE);
             }
@@ -196,10 +194,10 @@ final class FdUdp implements UdpCalls {
         }
     }
 
-    /** Would-block, of which the handle is told; or the exception. Nothing else drains a socket of datagrams. */
+    /** Returns would-block after marking the direction drained, or throws. Nothing else drains a datagram socket. */
     private int failed(String call, long result, int direction) throws IOException {
-        if (result == EAGAIN) {
-            handle.drained(direction);
+        if (Errno.isWouldBlock(result)) {
+            handle.markDrained(direction);
             return ByteCalls.WOULD_BLOCK;
         }
         ErrnoException failure = new ErrnoException(call, descriptor.fd(), (int) -result);

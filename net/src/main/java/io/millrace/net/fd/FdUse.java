@@ -5,7 +5,7 @@ import io.millrace.sys.posix.SocketSetting;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 
-/** How each call holds a use of its descriptor, so that its number stays its own until the call has ended. */
+/** Holds a use of a descriptor during each call, so that its number stays valid until the call has ended. */
 final class FdUse {
     private FdUse() {}
 

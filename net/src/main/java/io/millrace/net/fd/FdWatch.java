@@ -25,27 +25,29 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes from inotify, without a thread. Everything is guarded by this object's monitor; no call under it waits.
+ * Reports changes from inotify, without a thread. Everything is guarded by this object's monitor; no call under it
+ * waits.
  *
- * <p><b>Renames.</b> The kernel queues two records with a common cookie, the old name first, one right after the other. The first is held
- * until the next one is seen: its partner makes it a move, anything else makes it what it is on its own, a name that is gone. The kernel
- * adds the second without a lock over both, so that a reader which is very quick can find the queue empty in between: then it looks
- * again some times. If even that was too quick, the move is seen as DELETED and CREATED; nothing is lost.
+ * <p><b>Renames.</b> The kernel queues two records with a common cookie, the old name first, one right after the other.
+ * The first one is held until the next one is seen: if that is its partner, it is a move; otherwise the old name is
+ * simply gone. The kernel does not add the two under one lock, so a very quick reader can find the queue empty in
+ * between; then it looks again a few times. If even that was too quick, the move is reported as DELETED and CREATED;
+ * nothing is lost.
  *
- * <p><b>Masks only grow.</b> One directory may be watched under several paths and for several kinds; inotify knows it once. What was asked for
- * by somebody and is asked for no longer is read and dropped.
+ * <p><b>Masks only grow.</b> One directory may be watched under several paths and for several kinds; inotify knows it
+ * once. Changes that are no longer asked for are read and dropped.
  */
 final class FdWatch implements WatchCalls {
     private static final int MASK_ADD = 0x20000000;
     private static final int ITSELF = Inotify.DELETE_SELF | Inotify.MOVE_SELF;
     private static final int PARTNER_LOOKS = 64;
 
-    /** A name that a rename took away. */
+    /** A name that was moved away. */
     private record Departure(int watch, Path name, int cookie) {}
 
     private final Inotify inotify;
     private final Descriptor descriptor;
-    /** Readable while inotify is, or while changes are in here that nobody has taken. */
+    /** Readable while inotify is, or while there are changes here that were not taken. */
     private final HeldInput input;
 
     private final KernelHandle handle;
@@ -133,7 +135,7 @@ final class FdWatch implements WatchCalls {
         }
     }
 
-    /** What nobody asks for any longer is not watched any longer, save what is about to be used. */
+    /** Stops watching what is no longer asked for, except what is about to be used. */
     private boolean forget(Path path, int kept) {
         boolean found = false;
         for (Iterator<Map.Entry<Integer, List<WatchedPath>>> entries =
@@ -161,7 +163,7 @@ final class FdWatch implements WatchCalls {
                     depart();
                 } else {
                     input.hold(false);
-                    handle.drained(Bits.READABLE);
+                    handle.markDrained(Bits.READABLE);
                     return null;
                 }
                 next = translated.poll();
@@ -173,7 +175,7 @@ final class FdWatch implements WatchCalls {
         }
     }
 
-    /** To the next record; looks again if the partner of a rename is to be expected. */
+    /** Moves to the next record; looks again if the partner of a rename is expected. */
     private boolean advance() throws IOException {
         for (int looks = departure == null ? 1 : PARTNER_LOOKS; looks > 0; looks--) {
             if (inotify.advance()) {
@@ -190,14 +192,14 @@ final class FdWatch implements WatchCalls {
         Departure before = departure;
         if (before != null && name != null && (mask & Inotify.MOVED_TO) != 0 && before.cookie() == inotify.cookie()) {
             departure = null;
-            moved(before, watch, name);
+            reportMove(before, watch, name);
             return;
         }
         depart();
         if ((mask & Inotify.OVERFLOW) != 0) {
             translated.add(FileChange.overflow());
         } else if ((mask & (ITSELF | Inotify.UNMOUNT | Inotify.IGNORED)) != 0) {
-            ended(watch, mask);
+            endWatch(watch, mask);
         } else if (name != null) {
             if ((mask & Inotify.MOVED_FROM) != 0) {
                 departure = new Departure(watch, name, inotify.cookie());
@@ -214,7 +216,7 @@ final class FdWatch implements WatchCalls {
         return (mask & Inotify.DELETE) != 0 ? Kind.DELETED : Kind.MODIFIED;
     }
 
-    /** The name that was held went to a place that nobody watches. */
+    /** The name that was held went to a place that is not watched. */
     private void depart() {
         Departure gone = departure;
         if (gone != null) {
@@ -223,12 +225,12 @@ final class FdWatch implements WatchCalls {
         }
     }
 
-    /** Once for each path, though it may be watched on its own and with its directory. */
+    /** Reports once for each path, even if it is watched both by itself and with its directory. */
     private void report(int watch, Path name, Kind kind) {
         report(watch, name, kind, false);
     }
 
-    /** The same, to all or only to those who do not want to hear of moves. */
+    /** The same, to all watches or only to those that do not ask for moves. */
     private void report(int watch, Path name, Kind kind, boolean movesAreTold) {
         Path last = null;
         for (WatchedPath watched : watchedBy(watch)) {
@@ -242,8 +244,8 @@ final class FdWatch implements WatchCalls {
         }
     }
 
-    /** A move to whoever sees both ends of it and wants to know; to the others what it is at their end. */
-    private void moved(Departure from, int watch, Path name) {
+    /** Reports a move to watches that see both ends of it and ask for moves; to the others, what it is at their end. */
+    private void reportMove(Departure from, int watch, Path name) {
         WatchedPath origin = null;
         for (WatchedPath watched : watchedBy(from.watch())) {
             if (watched.covers(from.name()) && watched.wants(Kind.MOVED)) {
@@ -265,11 +267,14 @@ final class FdWatch implements WatchCalls {
         report(watch, name, Kind.CREATED);
     }
 
-    /** The directory is no longer there, or no longer under that name: nothing that it says would be true. */
-    private void ended(int watch, int mask) {
+    /**
+     * Ends a watch, because the directory no longer exists, or no longer under that name, so that nothing it reports
+     * would be right.
+     */
+    private void endWatch(int watch, int mask) {
         List<WatchedPath> list = byWatch.remove(watch);
         if (list == null) {
-            return; // told already, or nobody watches any more
+            return; // already reported, or no longer watched
         }
         if ((mask & Inotify.MOVE_SELF) != 0) {
             inotify.unwatch(watch);
@@ -290,7 +295,7 @@ final class FdWatch implements WatchCalls {
         handle.close();
         descriptor.close();
         synchronized (this) {
-            // After a call that is under way; a later one finds the descriptor closed.
+            // After a call in progress; a later one finds the descriptor closed.
             input.close();
         }
     }

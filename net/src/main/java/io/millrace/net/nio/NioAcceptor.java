@@ -12,7 +12,7 @@ import java.nio.channels.SocketChannel;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A listening socket as a {@code java.nio} channel. */
+/** A listening socket with a {@code java.nio} channel. */
 final class NioAcceptor implements AcceptCalls {
     private final ServerSocketChannel channel;
     private final KernelHandle handle;
@@ -20,9 +20,9 @@ final class NioAcceptor implements AcceptCalls {
     private final Map<SocketSetting, Integer> settings;
 
     /**
-     * On a channel that does not block.
+     * Creates an acceptor on a non-blocking channel.
      *
-     * @param settings what each accepted connection is given: NIO lets nobody set them on the listener
+     * @param settings applied to each accepted connection, because NIO does not allow them on the listener
      */
     NioAcceptor(ServerSocketChannel channel, Map<SocketSetting, Integer> settings) {
         this.channel = channel;
@@ -43,7 +43,7 @@ final class NioAcceptor implements AcceptCalls {
                 return accepted;
             }
         }
-        handle.drained(Bits.READABLE);
+        handle.markDrained(Bits.READABLE);
         return null;
     }
 

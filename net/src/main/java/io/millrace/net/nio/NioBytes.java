@@ -17,16 +17,17 @@ import java.nio.channels.SelectableChannel;
 import java.nio.channels.WritableByteChannel;
 
 /**
- * Bytes through a {@code java.nio} channel. NIO itself sees to it that a close waits for the calls under way.
+ * Moves bytes through a {@code java.nio} channel. NIO itself makes a close wait for calls in progress.
  *
- * <p>NIO copies a heap buffer through a direct one of the same size, which it keeps for the thread: one large buffer would be paid for
- * ever. So such a call moves as much as the other family's does, and no more: 64 buffers at a time, and 64 KiB of those that are copied.
+ * <p>NIO copies a heap buffer through a direct one of the same size, which it caches for the thread, so that one large
+ * buffer would be paid for from then on. Therefore such a call moves no more than with descriptors: 64 buffers at a
+ * time, and 64 KiB of those that are copied.
  */
 sealed class NioBytes implements ByteCalls permits NioStream {
     private final SelectableChannel channel;
     final KernelHandle handle;
 
-    /** A channel that does not block, and can do what will be asked of it. */
+    /** Creates the calls of a non-blocking channel that supports what will be asked of it. */
     NioBytes(SelectableChannel channel) {
         this.channel = channel;
         this.handle = new KernelHandle(new NioHandle(channel));
@@ -82,7 +83,7 @@ sealed class NioBytes implements ByteCalls permits NioStream {
         return move(from, offset, length, Bits.WRITABLE);
     }
 
-    /** Takes as many buffers as the bounds allow; the one that crosses them is cut for the time of the call. */
+    /** Takes as many buffers as the limits allow; the limit of the last one is reduced during the call. */
     private int move(ByteBuffer[] buffers, int offset, int length, int direction) throws IOException {
         requireOpen();
         int asked = 0;
@@ -161,13 +162,13 @@ sealed class NioBytes implements ByteCalls permits NioStream {
         }
     }
 
-    /** NIO holds the arena of such a buffer open during its calls. */
+    /** NIO keeps the arena of such a buffer open during its calls. */
     static ByteBuffer view(MemorySegment segment) {
         long bytes = Math.min(segment.byteSize(), Iovecs.MAX_BYTES);
         return segment.asSlice(0, bytes).asByteBuffer();
     }
 
-    /** How many bytes to ask for. */
+    /** Returns how many bytes to ask for. */
     private int begin(ByteBuffer buffer) throws ClosedChannelException {
         requireOpen();
         return buffer.isDirect() ? buffer.remaining() : Math.min(buffer.remaining(), Scratch.MAX_BYTES);
@@ -179,13 +180,13 @@ sealed class NioBytes implements ByteCalls permits NioStream {
         }
     }
 
-    /** Makes our result of NIO's, whose 0 is would-block, and tells the handle if the direction was drained. */
+    /** Converts the result of NIO, in which 0 means would-block, and marks the direction drained if it was. */
     private int settle(int result, int asked, int direction) {
         if (result < 0) {
             return EOF;
         }
         if (result < asked) {
-            handle.drained(direction);
+            handle.markDrained(direction);
         }
         return result == 0 ? WOULD_BLOCK : result;
     }

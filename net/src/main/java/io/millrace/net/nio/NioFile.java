@@ -17,14 +17,15 @@ import java.nio.channels.NonWritableChannelException;
 import java.nio.channels.WritableByteChannel;
 
 /**
- * A file as a {@code java.nio} channel. No selector takes such a channel, and none need be asked: a registration in software that is ready
- * for ever stands for it.
+ * A file with a {@code java.nio} channel. Selectors do not accept such channels and need not: a software registration
+ * that is always ready represents it.
  *
- * <p>NIO copies a heap buffer through a direct one of the same size, which it keeps for the thread; so such a call moves as much as
- * the other family's does, and no more.
+ * <p>NIO copies a heap buffer through a direct one of the same size, which it caches for the thread; so such a call
+ * moves no more than with descriptors.
  *
- * <p>NIO closes a file's channel when an interrupted thread uses it, and with it the file for all who share it. A file of the other family knows nothing of interrupts; nor does
- * this one: an interrupt that is there is put aside during a call. One that comes from another thread in the middle of a call still closes it.
+ * <p>NIO closes a file's channel when an interrupted thread uses it, and thereby the file for everyone who shares it.
+ * Files of the other family ignore interrupts, and so does this one: the interrupt status is cleared during a call and
+ * restored afterwards. An interrupt that arrives in the middle of a call still closes it.
  */
 final class NioFile implements FileCalls {
     private final FileChannel channel;
@@ -78,7 +79,7 @@ final class NioFile implements FileCalls {
         }
     }
 
-    /** Undoes that an interrupt was put aside. */
+    /** Restores the interrupt status that was cleared for a call. */
     private static void restore(boolean interrupted) {
         if (interrupted) {
             Thread.currentThread().interrupt();
@@ -124,7 +125,7 @@ final class NioFile implements FileCalls {
         return buffer.isDirect() ? buffer.remaining() : Math.min(buffer.remaining(), Scratch.MAX_BYTES);
     }
 
-    /** To a channel that does not block: the count, 0 if that takes nothing now, or end of file. */
+    /** Sends to a non-blocking channel. Returns the count, 0 if it takes nothing now, or end of file. */
     long sendTo(WritableByteChannel to, long position, long bytes) throws IOException {
         boolean interrupted = Thread.interrupted();
         try {
@@ -170,7 +171,7 @@ final class NioFile implements FileCalls {
         try {
             channel.close();
         } catch (IOException e) {
-            // The descriptor is gone either way; nothing is left to do but to say so.
+            // The descriptor is gone in any case; all that is left is to log it.
             System.getLogger("io.millrace").log(Level.DEBUG, () -> "closing " + channel, e);
         }
     }

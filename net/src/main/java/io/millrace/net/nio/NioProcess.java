@@ -14,7 +14,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** A child of the JDK, whose reaper thread tells of its end. */
+/** A child process of the JDK, whose reaper thread reports its end. */
 final class NioProcess implements ProcessCalls {
     private static final String[] NAMES = {"standard input", "standard output", "standard error"};
 
@@ -70,7 +70,7 @@ final class NioProcess implements ProcessCalls {
         };
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // it cannot fail, and nobody waits for it
+    @SuppressWarnings("FutureReturnValueIgnored") // it cannot fail, and nothing waits for it
     private void listen() {
         process.onExit().thenRun(() -> registration.setReadiness(Readiness.READABLE));
     }

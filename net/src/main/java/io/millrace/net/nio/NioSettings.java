@@ -7,7 +7,7 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.NetworkChannel;
 import jdk.net.ExtendedSocketOptions;
 
-/** The settings of a {@code java.nio} channel. NIO checks for itself whether the channel is open. */
+/** The options of a {@code java.nio} channel. NIO itself checks whether the channel is open. */
 final class NioSettings {
     private NioSettings() {}
 
@@ -16,7 +16,7 @@ final class NioSettings {
         return value instanceof Boolean on ? (on ? 1 : 0) : (Integer) value;
     }
 
-    @SuppressWarnings("unchecked") // by its type
+    @SuppressWarnings("unchecked") // the type of the option
     static void set(NetworkChannel channel, SocketSetting setting, int value) throws IOException {
         SocketOption<?> option = option(channel, setting);
         if (option.type() == Boolean.class) {
@@ -39,12 +39,18 @@ final class NioSettings {
             case KEEP_IDLE -> ExtendedSocketOptions.TCP_KEEPIDLE;
             case KEEP_INTERVAL -> ExtendedSocketOptions.TCP_KEEPINTERVAL;
             case KEEP_COUNT -> ExtendedSocketOptions.TCP_KEEPCOUNT;
-            case ERROR, IPV6_ONLY -> throw new AssertionError("never asked of a channel: " + setting);
+            case TRAFFIC_CLASS -> StandardSocketOptions.IP_TOS;
+            case ERROR, IPV6_ONLY, FAST_OPEN, TYPE_OF_SERVICE ->
+                throw new AssertionError("never asked of a channel: " + setting);
         };
         if (!channel.supportedOptions().contains(option)) {
-            throw new UnsupportedOperationException("java.nio has no " + option.name() + " for " + channel
-                    + " on this system; leave it as it is, or use a native backend where there is one");
+            throw unsupported(option.name(), channel);
         }
         return option;
+    }
+
+    static UnsupportedOperationException unsupported(String option, Object of) {
+        return new UnsupportedOperationException("java.nio has no " + option + " for " + of
+                + " on this system; leave it as it is, or use a native backend where there is one");
     }
 }

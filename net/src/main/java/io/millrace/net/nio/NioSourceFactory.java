@@ -10,6 +10,7 @@ import io.millrace.net.family.StreamCalls;
 import io.millrace.net.family.UdpCalls;
 import io.millrace.net.family.UnixName;
 import io.millrace.net.family.WatchCalls;
+import io.millrace.sys.posix.ListenTerms;
 import io.millrace.sys.posix.SocketSetting;
 import java.io.IOException;
 import java.net.Inet4Address;
@@ -31,52 +32,55 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
 
-/** Makes sources that are {@code java.nio} channels. */
+/** Creates sources with {@code java.nio} channels. */
 public final class NioSourceFactory implements SourceFactory {
     @Override
-    public Bound<AcceptCalls> listen(
-            InetSocketAddress address,
-            int backlog,
-            boolean reusePort,
-            int receiveBuffer,
-            Map<SocketSetting, Integer> accepted)
-            throws IOException {
-        requireSupported(accepted);
+    public Bound<AcceptCalls> listen(InetSocketAddress address, ListenTerms terms) throws IOException {
+        requireSupported(terms);
         // NIO itself sets SO_REUSEADDR, except on Windows, where it would let two programs share a port.
         ServerSocketChannel channel = open("listen on " + address, ServerSocketChannel::open);
         return orClose(channel, () -> {
-            if (reusePort) {
+            if (terms.reusePort()) {
                 NioSettings.set(channel, SocketSetting.REUSE_PORT, 1);
             }
-            if (receiveBuffer > 0) {
-                NioSettings.set(channel, SocketSetting.RECEIVE_BUFFER, receiveBuffer);
+            if (terms.receiveBuffer() > 0) {
+                NioSettings.set(channel, SocketSetting.RECEIVE_BUFFER, terms.receiveBuffer());
             }
             try {
-                channel.bind(address, backlog);
+                channel.bind(address, terms.backlog());
             } catch (SocketException e) {
                 throw Failures.listen(address, e);
             }
             channel.configureBlocking(false);
-            return new Bound<>(new NioAcceptor(channel, accepted), (InetSocketAddress) channel.getLocalAddress());
+            return new Bound<>(
+                    new NioAcceptor(channel, terms.accepted()), (InetSocketAddress) channel.getLocalAddress());
         });
     }
 
-    /** Tried on a socket that is nobody's: what this system cannot do is said now, and not at each accept. */
-    private static void requireSupported(Map<SocketSetting, Integer> settings) throws IOException {
-        if (!settings.isEmpty()) {
+    /** Tried on a separate socket, so that an unsupported setting is reported now and not at each accept. */
+    private static void requireSupported(ListenTerms terms) throws IOException {
+        if (terms.fastOpen() > 0) {
+            throw NioSettings.unsupported("TCP_FASTOPEN", "a listener");
+        }
+        if (!terms.accepted().isEmpty()) {
             try (SocketChannel trial = open("listen", SocketChannel::open)) {
-                for (Map.Entry<SocketSetting, Integer> each : settings.entrySet()) {
-                    NioSettings.set(trial, each.getKey(), each.getValue());
-                }
+                setAll(trial, terms.accepted());
             }
         }
     }
 
+    private static void setAll(SocketChannel channel, Map<SocketSetting, Integer> settings) throws IOException {
+        for (Map.Entry<SocketSetting, Integer> each : settings.entrySet()) {
+            NioSettings.set(channel, each.getKey(), each.getValue());
+        }
+    }
+
     @Override
-    public Begun connect(InetSocketAddress address) throws IOException {
+    public Begun connect(InetSocketAddress address, Map<SocketSetting, Integer> settings) throws IOException {
         SocketChannel channel = open("connect to " + address, SocketChannel::open);
         return orClose(channel, () -> {
             channel.configureBlocking(false);
+            setAll(channel, settings);
             try {
                 boolean connected = channel.connect(address);
                 return new Begun(new NioStream(channel), connected);
@@ -114,7 +118,7 @@ public final class NioSourceFactory implements SourceFactory {
                 throw Failures.connect(name, e);
             }
             if (!connected) {
-                // A Unix socket connects at once or fails. To wait for it would be to wait for ever.
+                // A Unix socket connects immediately or fails. Waiting for it would never end.
                 throw Failures.queueFull(name, null);
             }
             return new NioStream(channel);
@@ -150,7 +154,10 @@ public final class NioSourceFactory implements SourceFactory {
         });
     }
 
-    /** Of both families only for the wildcard: bound to an IPv4 address it would show that as one of IPv6. */
+    /**
+     * Supports both address families only for the wildcard: bound to an IPv4 address, it would show that as an IPv6
+     * one.
+     */
     private static DatagramChannel open(InetSocketAddress address) throws IOException {
         return address.getAddress() instanceof Inet4Address four && !four.isAnyLocalAddress()
                 ? DatagramChannel.open(StandardProtocolFamily.INET)
@@ -181,7 +188,7 @@ public final class NioSourceFactory implements SourceFactory {
         }
     }
 
-    /** A channel that does not become a source must not stay open. */
+    /** Closes a channel that does not become a source. */
     private static <T> T orClose(SelectableChannel channel, Step<T> step) throws IOException {
         boolean done = false;
         try {
@@ -195,7 +202,7 @@ public final class NioSourceFactory implements SourceFactory {
         }
     }
 
-    /** Whoever opens a pipe by its name waits for the other end, so what is there is looked at first. */
+    /** Opening a named pipe would wait for the other end, so the type of the file is checked first. */
     @Override
     public FileCalls file(Path path, Set<? extends OpenOption> options) throws IOException {
         if (Files.exists(path) && !Files.isRegularFile(path)) {

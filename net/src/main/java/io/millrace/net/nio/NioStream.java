@@ -9,11 +9,11 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
 
-/** A connection as a {@code java.nio} channel: its bytes, and what else a connection can do. */
+/** A connection with a {@code java.nio} channel: moves its bytes, and does what else a connection can do. */
 final class NioStream extends NioBytes implements StreamCalls {
     private final SocketChannel channel;
 
-    /** A channel that does not block. */
+    /** Creates the calls of a non-blocking channel. */
     NioStream(SocketChannel channel) {
         super(channel);
         this.channel = channel;
@@ -45,7 +45,7 @@ final class NioStream extends NioBytes implements StreamCalls {
         requireOpen();
         long moved = file.sendTo(channel, position, Math.min(count, Iovecs.MAX_BYTES));
         if (moved == 0) {
-            handle.drained(Bits.WRITABLE);
+            handle.markDrained(Bits.WRITABLE);
             return WOULD_BLOCK;
         }
         return moved;

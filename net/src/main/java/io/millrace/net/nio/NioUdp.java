@@ -19,22 +19,22 @@ import java.nio.channels.DatagramChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Datagrams through a {@code java.nio} channel.
+ * Moves datagrams through a {@code java.nio} channel.
  *
- * <p>NIO does not tell whether a datagram was longer than its buffer. So each one is received into the thread's scratch, which is longer than any,
- * and copied from there.
+ * <p>NIO does not report whether a datagram was longer than its buffer. So each one is received into the thread's
+ * scratch memory, which is longer than any datagram, and copied from there.
  */
 final class NioUdp implements UdpCalls {
     private final DatagramChannel channel;
     private final KernelHandle handle;
-    /** By IPv4; by IPv6 a few bytes more, and the system knows which it is. */
+    /** The limit for IPv4; for IPv6 it is a few bytes more, and the system knows which one applies. */
     private static final int LARGEST = 65_507;
 
     private @Nullable InetSocketAddress sender;
     private boolean truncated;
     private volatile @Nullable InetSocketAddress remote;
 
-    /** A channel that does not block. */
+    /** Creates the calls of a non-blocking channel. */
     NioUdp(DatagramChannel channel) {
         this.channel = channel;
         this.handle = new KernelHandle(new NioHandle(channel));
@@ -72,7 +72,7 @@ final class NioUdp implements UdpCalls {
         try {
             int sent = to == null ? channel.write(from) : channel.send(from, to);
             if (sent < bytes) {
-                handle.drained(Bits.WRITABLE);
+                handle.markDrained(Bits.WRITABLE);
                 return ByteCalls.WOULD_BLOCK;
             }
             return sent;
@@ -102,7 +102,8 @@ final class NioUdp implements UdpCalls {
     @Override
     public int receive(ByteBuffer into) throws IOException {
         if (into.isDirect() && into.hasRemaining()) {
-            into.get(into.position()); // A buffer that this thread may not use throws before bytes are taken for it.
+            into.get(
+                    into.position()); // throws for a buffer that this thread may not use, before bytes are taken for it
         }
         try (Scratch scratch = Scratch.borrow(Scratch.MAX_BYTES)) {
             int received = receive(scratch, into.remaining());
@@ -126,13 +127,13 @@ final class NioUdp implements UdpCalls {
         }
     }
 
-    /** Receives a whole datagram, and tells how much of it there is room for. */
+    /** Receives a whole datagram, and returns how much of it there is room for. */
     private int receive(Scratch scratch, long room) throws IOException {
         ByteBuffer whole = scratch.view(Scratch.MAX_BYTES);
         try {
             InetSocketAddress from = (InetSocketAddress) channel.receive(whole);
             if (from == null) {
-                handle.drained(Bits.READABLE);
+                handle.markDrained(Bits.READABLE);
                 return ByteCalls.WOULD_BLOCK;
             }
             sender = from;

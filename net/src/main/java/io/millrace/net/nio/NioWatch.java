@@ -28,12 +28,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes from the JDK's watch service, which can only be waited for: a thread of ours does, and hands what it gets to a channel.
+ * Reports changes from the JDK's watch service, which can only be waited for: a thread of ours waits, and passes what
+ * it gets to a channel.
  *
- * <p><b>A directory that is moved away.</b> The service goes on watching it, and tells what happens in it as if it were where it was. So the directory above is watched, too: when an
- * entry goes from there that is a watched directory, and what has its name now is not that directory, its watch ends.
+ * <p><b>A directory that is moved away.</b> The service continues to watch it, and reports what happens in it as if it
+ * were still in its old place. So its parent directory is watched, too: when an entry disappears from there that is a
+ * watched directory, and that name no longer leads to this directory, its watch ends.
  *
- * <p>The maps are guarded by the first one's monitor. Whoever reads too slowly loses events, and is told.
+ * <p>The maps are guarded by the monitor of the first one. A reader that is too slow loses events, which is reported.
  */
 final class NioWatch implements WatchCalls {
     private static final int CAPACITY = 16_384;
@@ -42,12 +44,12 @@ final class NioWatch implements WatchCalls {
     private final Channel<FileChange> events;
     private final AtomicBoolean overflowed = new AtomicBoolean();
     private final Map<WatchKey, List<WatchedPath>> byKey = new HashMap<>();
-    /** Of a directory, those of its entries that are watched directories. */
+    /** For a directory, those of its entries that are watched directories. */
     private final Map<WatchKey, Map<Path, Guarded>> above = new HashMap<>();
 
     private volatile boolean closed;
 
-    /** A watched directory, and what tells it from another one that has its name. */
+    /** A watched directory, and what distinguishes it from another one with the same name. */
     private record Guarded(
             WatchKey key, Path place, @Nullable Object identity) {
         boolean isInPlace() {
@@ -67,7 +69,7 @@ final class NioWatch implements WatchCalls {
         this(service, CAPACITY);
     }
 
-    /** With room for so many changes that nobody has taken. */
+    /** Creates a watch with room for {@code capacity} changes that were not taken. */
     NioWatch(WatchService service, int capacity) {
         this.service = service;
         this.events = Channel.bounded(capacity);
@@ -85,17 +87,17 @@ final class NioWatch implements WatchCalls {
                 for (WatchEvent<?> event : key.pollEvents()) {
                     translate(event, watched);
                     if (event.kind().equals(StandardWatchEventKinds.ENTRY_DELETE)) {
-                        wentFrom(key, event.context());
+                        endIfGone(key, event.context());
                     }
                 }
                 if (!key.reset()) {
-                    ended(key);
+                    endWatch(key);
                 }
             }
         } catch (ClosedWatchServiceException e) {
             assert closed : "nobody else has the service";
         } catch (InterruptedException e) {
-            close(); // nobody of ours interrupts: whoever does wants it to end
+            close(); // an interrupt does not come from us: it means that this should end
         }
     }
 
@@ -119,13 +121,13 @@ final class NioWatch implements WatchCalls {
         }
     }
 
-    /** The service does not tell of moves, but of what they are at either end. */
+    /** The service does not report moves, only what happens at either end. */
     private static boolean wants(WatchedPath watched, Kind kind) {
         return watched.wants(kind) || (kind != Kind.MODIFIED && watched.wants(Kind.MOVED));
     }
 
-    /** A name is gone from a directory. */
-    private void wentFrom(WatchKey directory, @Nullable Object name) {
+    /** Ends the watch of a directory whose name is gone from its parent directory. */
+    private void endIfGone(WatchKey directory, @Nullable Object name) {
         Guarded gone;
         synchronized (byKey) {
             gone = above.getOrDefault(directory, Map.of()).get(name);
@@ -135,7 +137,7 @@ final class NioWatch implements WatchCalls {
             for (WatchEvent<?> event : gone.key().pollEvents()) {
                 translate(event, watched); // what happened before
             }
-            ended(gone.key());
+            endWatch(gone.key());
         }
     }
 
@@ -146,8 +148,8 @@ final class NioWatch implements WatchCalls {
     }
 
     /**
-     * That something was lost is an event itself, so that the channel is readable for it. If there is no room, whoever takes the next event makes some, and
-     * sends it: the flag was set before the channel was found full, so a taker that comes later sees it.
+     * Reports a loss as an event, so that the channel becomes readable. If there is no room, the thread that takes the
+     * next event makes room and sends it: the flag was set before the channel was found full, so it sees the flag.
      */
     private void tellOfOverflow() {
         overflowed.set(true);
@@ -156,12 +158,12 @@ final class NioWatch implements WatchCalls {
         }
     }
 
-    /** Whether changes were lost and nobody was told yet. */
+    /** Returns whether changes were lost and this was not reported yet. */
     boolean isOverflowed() {
         return overflowed.get();
     }
 
-    private void ended(WatchKey key) {
+    private void endWatch(WatchKey key) {
         List<WatchedPath> list;
         synchronized (byKey) {
             list = byKey.remove(key);
@@ -190,7 +192,7 @@ final class NioWatch implements WatchCalls {
 
     @Override
     public void watch(WatchedPath watched) throws IOException {
-        // Under the monitor: an event that comes at once finds its path.
+        // Under the monitor, so that an event that comes at once finds its path.
         synchronized (byKey) {
             requireOpen();
             WatchKey key;
@@ -205,7 +207,7 @@ final class NioWatch implements WatchCalls {
         }
     }
 
-    /** Always for the same kinds: a directory has one key, whoever wants it, and the kinds of the last one count. */
+    /** Always for all kinds: a directory has only one key, and the kinds of the last registration count. */
     private WatchKey register(Path directory) throws IOException {
         return directory.register(
                 service,
@@ -214,7 +216,7 @@ final class NioWatch implements WatchCalls {
                 StandardWatchEventKinds.ENTRY_MODIFY);
     }
 
-    /** Under the monitor. */
+    /** Called under the monitor. */
     private void guard(WatchKey key, Path directory) {
         try {
             Path place = directory.toRealPath();
@@ -225,11 +227,14 @@ final class NioWatch implements WatchCalls {
                         .put(place.getFileName(), new Guarded(key, place, identity));
             }
         } catch (IOException | ClosedWatchServiceException e) {
-            // Its parent may not be looked at. Then nobody tells that it is moved away.
+            // The parent directory cannot be read. Then nothing reports that this one is moved away.
         }
     }
 
-    /** Cancels a key that nobody watches, and those above that were there for its sake; save one that is about to be used. Under the monitor. */
+    /**
+     * Cancels a key that is not used any more, and the keys of parent directories that existed only for it; except one
+     * that is about to be used. Called under the monitor.
+     */
     private void release(WatchKey key, @Nullable WatchKey kept) {
         above.values()
                 .forEach(below ->
@@ -253,7 +258,7 @@ final class NioWatch implements WatchCalls {
         }
     }
 
-    /** What nobody asks for any longer is cancelled, save the key that is about to be used. Under the monitor. */
+    /** Cancels what is no longer asked for, except the key that is about to be used. Called under the monitor. */
     private boolean forget(Path path, @Nullable WatchKey kept) {
         boolean found = false;
         for (Iterator<Map.Entry<WatchKey, List<WatchedPath>>> entries =

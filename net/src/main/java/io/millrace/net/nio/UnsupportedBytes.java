@@ -8,7 +8,10 @@ import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
-/** A stream of a child that the JDK started: it can be closed, and nothing else without a wait. Says so where it is registered. */
+/**
+ * A stream of a child process that the JDK started. Without blocking, it can only be closed; registering it throws with
+ * an explanation.
+ */
 final class UnsupportedBytes implements ByteCalls {
     private final String what;
     private final Closeable stream;
@@ -71,7 +74,7 @@ final class UnsupportedBytes implements ByteCalls {
         try {
             stream.close();
         } catch (IOException e) {
-            // What the JDK could not flush to a child that is gone.
+            // What the JDK could not flush to a child that has ended.
             System.getLogger("io.millrace").log(Level.DEBUG, () -> "closing the " + what, e);
         }
     }

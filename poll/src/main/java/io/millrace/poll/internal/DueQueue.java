@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What has fired and has not been polled, in firing order: a list through the entries themselves. It has no memory of
- * its own, so that nothing grows when a million are due, and a cancel leaves no gap. Single-threaded.
+ * The entries that have fired and were not polled yet, in firing order: a list through the entries themselves. It has
+ * no memory of its own, so nothing grows when a million entries are due, and a cancel leaves no gap. Single-threaded.
  */
 final class DueQueue<T> {
     private final TimerEntries<T> entries;
@@ -17,7 +17,7 @@ final class DueQueue<T> {
     private int tail = NONE;
     private int count;
 
-    @SuppressWarnings("UnusedVariable") // written so that the loads before it are made
+    @SuppressWarnings("UnusedVariable") // written so that the loads before it are not optimized away
     private int touched;
 
     DueQueue(TimerEntries<T> entries) {
@@ -28,7 +28,7 @@ final class DueQueue<T> {
         return count;
     }
 
-    /** Appends the first {@code due} of a sorted batch. */
+    /** Appends the first {@code due} entries of a sorted batch. */
     void append(TimerBatch<T> batch, int due) {
         if (due == 0) {
             return;
@@ -41,7 +41,7 @@ final class DueQueue<T> {
         }
         for (int i = 1; i < due; i++) {
             int next = batch.id(i);
-            // Here the processor overlaps the misses; poll would wait for each.
+            // Here the processor overlaps the cache misses; poll would wait for each.
             touched += entries.touchValue(next);
             entries.setDue(id, tail, next);
             tail = id;
@@ -52,17 +52,17 @@ final class DueQueue<T> {
         count += due;
     }
 
-    /** Ends the first entry: its value, or null if nothing is due. */
+    /** Removes the first entry. Returns its value, or null if nothing is due. */
     @Nullable
     T poll() {
         return head == NONE ? null : remove(head);
     }
 
-    /** Ends an entry that is due: its value. */
+    /** Removes an entry that is due, and returns its value. */
     T remove(int id) {
         int after = entries.after(id);
         if (id == head) {
-            // The next one is not told, to save a store: what is before the head is never asked for.
+            // The next entry is not updated, to save a store: what precedes the head is never read.
             head = after;
             tail = after == NONE ? NONE : tail;
         } else {
@@ -80,7 +80,7 @@ final class DueQueue<T> {
         return value;
     }
 
-    /** All of them, in order. */
+    /** Returns all values, in order. */
     List<T> values() {
         List<T> values = new ArrayList<>();
         for (int id = head; id != NONE; id = entries.after(id)) {

@@ -2,20 +2,21 @@ package io.millrace.poll.internal;
 
 import java.time.Duration;
 
-/** Durations as the numbers that clocks and kernels count in. */
+/** Converts durations to the numbers that clocks and kernels use. */
 public final class Durations {
     /**
-     * What stands for ever: 73 years, a quarter of what a long holds, so that a deadline computed from it still compares by subtraction.
+     * Stands for "for ever": 73 years, a quarter of the range of a long, so that a deadline computed from it can still
+     * be compared by subtraction.
      */
     public static final long MAX_NANOS = Long.MAX_VALUE / 4;
 
     private Durations() {}
 
     /**
-     * In nanoseconds.
+     * Converts a duration to nanoseconds.
      *
-     * @param duration any
-     * @return at most {@link #MAX_NANOS}; −1 for what is negative
+     * @param duration any duration
+     * @return at most {@link #MAX_NANOS}; −1 if it is negative
      */
     public static long toNanos(Duration duration) {
         if (duration.isNegative()) {
@@ -25,9 +26,9 @@ public final class Durations {
     }
 
     /**
-     * In nanoseconds, where what is negative is over.
+     * Converts a duration to nanoseconds; a negative one counts as zero.
      *
-     * @param duration any
+     * @param duration any duration
      * @return from 0 to {@link #MAX_NANOS}
      */
     public static long nanosOrZero(Duration duration) {
@@ -35,10 +36,10 @@ public final class Durations {
     }
 
     /**
-     * In nanoseconds, of a limit that may be none.
+     * Converts a limit to nanoseconds.
      *
-     * @param limit not negative; zero stands for never
-     * @param what for the message
+     * @param limit not negative; zero stands for no limit
+     * @param what its name, for the message
      * @return from 0 to {@link #MAX_NANOS}
      */
     public static long limitNanos(Duration limit, String what) {
@@ -49,7 +50,7 @@ public final class Durations {
     }
 
     /**
-     * How far a deadline is ahead. A deadline more than half the range of a long away has not passed.
+     * Returns the time until a deadline. A deadline more than half the range of a long away has not passed.
      *
      * @param deadline in nanoseconds of a clock
      * @param now of the same clock
@@ -60,10 +61,10 @@ public final class Durations {
     }
 
     /**
-     * In nanoseconds, of one that must be positive.
+     * Converts a duration that must be positive to nanoseconds.
      *
-     * @param duration more than none
-     * @param what for the message
+     * @param duration a positive duration
+     * @param what its name, for the message
      * @return from 1 to {@link #MAX_NANOS}
      */
     public static long positiveNanos(Duration duration, String what) {
@@ -75,13 +76,13 @@ public final class Durations {
     }
 
     /**
-     * In whole seconds, rounded up, so that nothing happens early.
+     * Converts a duration to whole seconds, rounded up, so that nothing happens early.
      *
-     * @param duration within the bounds
-     * @param what for the message
+     * @param duration a duration within the bounds
+     * @param what its name, for the message
      * @param least the lower bound
      * @param most the upper bound
-     * @return within the bounds
+     * @return a number within the bounds
      */
     public static int wholeSeconds(Duration duration, String what, int least, int most) {
         long seconds = duration.toSeconds() + (duration.toNanosPart() > 0 ? 1 : 0);

@@ -3,16 +3,15 @@ package io.millrace.poll.internal;
 import java.util.Arrays;
 
 /**
- * Many small stacks of ids out of one pool of blocks: what the slots of a wheel hold.
+ * Many small stacks of ids in one pool of blocks: the contents of a wheel's slots.
  *
- * <p>A stack is named by its <em>top</em>, the position of its last id; 0 is the empty stack. A block is 32 ints: a
- * link to the top of the stack below it, and 31 ids. Only the uppermost block of a stack is partly filled, so {@code
- * top & 31} is also its fill. Reading a stack costs one dependent load in 31, like an array; but unlike an array per
- * slot, an emptied stack gives its memory to the others: a burst in one slot leaves nothing big behind, and the
- * steady state allocates nothing.
+ * <p>A stack is identified by its <em>top</em>, the position of its last id; 0 is the empty stack. A block is 32 ints:
+ * a link to the top of the stack below it, and 31 ids. Only the uppermost block of a stack is partly filled, so {@code
+ * top & 31} is also its fill. Reading a stack costs one dependent load in 31, like an array. But unlike an array per
+ * slot, an emptied stack gives its memory to the others: a burst in one slot leaves nothing large behind, and in the
+ * steady state nothing is allocated.
  *
- * <p>Blocks live in chunks, so that growing never copies more than the first one, which starts small.
- * Single-threaded.
+ * <p>Blocks are in chunks, so that growing never copies more than the first one, which starts small. Single-threaded.
  */
 final class IdStacks {
     static final int EMPTY = 0;
@@ -24,19 +23,19 @@ final class IdStacks {
 
     private int[][] chunks = {new int[8 * BLOCK]};
     private int allocated = 8 * BLOCK;
-    /** The first block never used. Not block 0: its position means empty. */
+    /** The first block that was never used. Not block 0, whose position means empty. */
     private int fresh = BLOCK;
 
     private int free = EMPTY;
 
-    /** Pushes; the new top, which is the position of the id. */
+    /** Pushes an id. Returns the new top, which is the position of the id. */
     int push(int top, int id) {
         int to = 1 + (top == EMPTY || (top & FILL_MASK) == FILL_MASK ? newBlock(top) : top);
         set(to, id);
         return to;
     }
 
-    /** Drops the last id; the new top. */
+    /** Removes the last id. Returns the new top. */
     int pop(int top) {
         return (top & FILL_MASK) == 1 ? freeBlock(top - 1) : top - 1;
     }
@@ -49,7 +48,7 @@ final class IdStacks {
         chunks[position >>> CHUNK_BITS][position & CHUNK_MASK] = id;
     }
 
-    /** How many ids a stack holds; if it is more than {@code limit}, some number above that. */
+    /** Returns how many ids a stack holds; if there are more than {@code limit}, some number above it. */
     int depth(int top, int limit) {
         int depth = 0;
         for (int t = top; t != EMPTY && depth <= limit; t = get(t & ~FILL_MASK)) {
@@ -58,7 +57,7 @@ final class IdStacks {
         return depth;
     }
 
-    /** Empties a stack into {@code to}, in the order of the pushes, the last just before {@code end}. */
+    /** Empties a stack into {@code to}, in the order of the pushes, with the last one just before {@code end}. */
     void drain(int top, int[] to, int end) {
         int at = end;
         for (int t = top; t != EMPTY; ) {

@@ -11,26 +11,27 @@ import org.jspecify.annotations.Nullable;
 /**
  * A source that the kernel watches, as a poll sees it: the system's handle and, while it is registered, its attachment.
  *
- * <p><b>Closing against registering.</b> Register publishes the attachment first and takes a use of the descriptor second;
- * {@link #close} forbids new uses first and reads the attachment second. Whichever order the two threads run in, either the
- * register fails because the handle is closing, or the close sees the attachment and undoes it. So no closed source stays
- * registered.
+ * <p><b>Closing while registering.</b> Register publishes the attachment first and takes a use of the descriptor
+ * second; {@link #close} forbids new uses first and reads the attachment second. In whatever order the two threads run,
+ * either the register fails because the handle is closing, or the close sees the attachment and undoes it. So no closed
+ * source stays registered.
  *
- * <p><b>No close(2) under a lock.</b> It may wait, with SO_LINGER for long. A close holds a use of its own until it has seen that there is no
- * attachment, or went through the poll's control lock to undo it; a poll drops its use under that lock and before it takes the
- * attachment away. So a poll's use is never the last one: whoever closes runs close(2), after the lock. (Where a removal is carried out
- * by the waiting thread, that thread may be the last; it holds no lock then, see {@code EmulatingSelector}.)
+ * <p><b>No close(2) under a lock.</b> It may block, with SO_LINGER for a long time. A close holds its own use until it
+ * has seen that there is no attachment, or has gone through the poll's control lock to undo it; a poll drops its use
+ * under that lock and before it removes the attachment. So a poll's use is never the last one: the closing thread calls
+ * close(2), after the lock. (If a removal is carried out by the waiting thread, that thread may be the last; it holds
+ * no lock then, see {@code EmulatingSelector}.)
  */
 public final class KernelHandle implements SourceHandle {
-    /** What a poll puts into the handle of a source registered with it. */
+    /** What a poll stores in the handle of a source registered with it. */
     public interface Attachment {
-        /** A call met would-block in these directions; from any thread. */
-        void drained(int readiness);
+        /** Reports that a call met would-block in these directions. Any thread. */
+        void markDrained(int readiness);
 
-        /** Deregisters if still registered; from any thread. */
+        /** Deregisters the source if it is still registered. Any thread. */
         void detach();
 
-        /** The key of this registration in its poll. */
+        /** Returns the key of this registration in its poll. */
         long key();
     }
 
@@ -47,7 +48,7 @@ public final class KernelHandle implements SourceHandle {
     private final io.millrace.sys.SystemHandle handle;
     private final boolean alwaysReady;
     private volatile @Nullable Attachment attachment;
-    /** The attachment if its backend emulates triggers: the one field that a data call looks at. */
+    /** The attachment if its backend emulates triggers; the only field that a data call reads. */
     private volatile @Nullable Attachment emulated;
 
     /**
@@ -63,7 +64,7 @@ public final class KernelHandle implements SourceHandle {
      * Wraps the system's handle.
      *
      * @param handle a {@link Descriptor} or a {@link NioHandle}
-     * @param alwaysReady whether it never would block, so that no backend is asked: a regular file
+     * @param alwaysReady whether it never blocks, like a regular file, so that no backend has to watch it
      */
     public KernelHandle(io.millrace.sys.SystemHandle handle, boolean alwaysReady) {
         this.handle = handle;
@@ -71,25 +72,25 @@ public final class KernelHandle implements SourceHandle {
     }
 
     /**
-     * Whether it is ready for ever, and so registers with every backend.
+     * Returns whether it is always ready, so that it can be registered with every backend.
      *
-     * @return as given
+     * @return as given to the constructor
      */
     public boolean isAlwaysReady() {
         return alwaysReady;
     }
 
     /**
-     * The system's handle.
+     * Returns the system's handle.
      *
-     * @return as given
+     * @return as given to the constructor
      */
     public io.millrace.sys.SystemHandle system() {
         return handle;
     }
 
     /**
-     * Which backends can watch it.
+     * Returns which backends can watch it.
      *
      * @return the family of its system handle
      */
@@ -98,20 +99,20 @@ public final class KernelHandle implements SourceHandle {
     }
 
     /**
-     * To be called by the source whenever a call in these directions met would-block, or was short on a stream. Costs a field
-     * load where the kernel has edges.
+     * Called by the source whenever a call in these directions met would-block or, on a stream, was short. If the
+     * kernel has edges, this costs a field load.
      *
      * @param readiness the drained directions, as {@link io.millrace.sys.Bits}
      */
-    public void drained(int readiness) {
+    public void markDrained(int readiness) {
         Attachment seen = emulated;
         if (seen != null) {
-            seen.drained(readiness);
+            seen.markDrained(readiness);
         }
     }
 
     /**
-     * Where it is registered now; for the poll.
+     * Returns where it is registered now. For the poll.
      *
      * @return the attachment, or null
      */
@@ -120,11 +121,11 @@ public final class KernelHandle implements SourceHandle {
     }
 
     /**
-     * By the poll that registers the source; of two polls that try at once, one wins.
+     * Called by the poll that registers the source; if two polls try at once, one wins.
      *
      * @param to the poll's attachment
-     * @param emulatesTriggers whether the backend needs to hear of would-block
-     * @return false if another attachment is there
+     * @param emulatesTriggers whether the backend needs to be told of would-block
+     * @return false if there is another attachment
      */
     public boolean attach(Attachment to, boolean emulatesTriggers) {
         if (!ATTACHMENT.compareAndSet(this, null, to)) {
@@ -135,19 +136,19 @@ public final class KernelHandle implements SourceHandle {
     }
 
     /**
-     * By the poll that deregisters the source, or failed to register it.
+     * Called by the poll that deregisters the source, or failed to register it.
      *
-     * @param from the attachment to take away, if it is still there
+     * @param from the attachment to remove, if it is still there
      */
-    @SuppressWarnings("ReferenceEquality") // identity is what is meant
-    public void detached(Attachment from) {
+    @SuppressWarnings("ReferenceEquality") // compares identity on purpose
+    public void clearAttachment(Attachment from) {
         if (attachment == from) {
             emulated = null;
             attachment = null;
         }
     }
 
-    /** Deregisters and closes, exactly once, from any thread. A call under way on another thread ends first. */
+    /** Deregisters and closes, exactly once; any thread. A call in progress on another thread completes first. */
     public void close() {
         switch (handle) {
             case Descriptor descriptor -> {
@@ -161,7 +162,7 @@ public final class KernelHandle implements SourceHandle {
                 }
             }
             case NioHandle channel -> {
-                // Never waits for the peer while it is registered: NIO turns SO_LINGER off then.
+                // Never blocks for SO_LINGER while it is registered: NIO turns that option off then.
                 channel.close();
                 detach();
             }
@@ -169,9 +170,9 @@ public final class KernelHandle implements SourceHandle {
     }
 
     /**
-     * Whether {@link #close} was called.
+     * Returns whether {@link #close} was called.
      *
-     * @return true for ever, once it was
+     * @return true from then on
      */
     public boolean isClosed() {
         return switch (handle) {

@@ -10,18 +10,20 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds sources that were dropped without close: closes what they held, and reports each once with where it was made (mr-7).
+ * Finds sources that were dropped without close: closes what they held, and reports each once with the place where it
+ * was created (mr-7).
  *
- * <p>A source tracks itself when it is made and ends that when it is closed. If it is collected first, the next {@link #sweep} finds its
- * reference in the queue. There is no thread for it: whoever makes a source and whoever polls sweeps, which costs one load if there is
- * nothing to find.
+ * <p>A source is tracked when it is created, until it is closed. If it is garbage-collected first, the next {@link
+ * #sweep} finds its reference in the queue. There is no thread for this: threads that create sources or poll also
+ * sweep, which costs one load if there is nothing to find.
  *
- * <p>Where a source was made is a stack trace, and that is dear; so only one of {@value #SAMPLE} sources has it by default. {@code
- * -Dmillrace.leaks=all} records every one, {@code off} none; the descriptor is closed in any case.
+ * <p>The place of creation is a stack trace, which is expensive; so by default only one source in {@value #SAMPLE} has
+ * it. {@code -Dmillrace.leaks=all} records it for every source, {@code off} for none; the descriptor is closed in any
+ * case.
  *
- * <p><b>Why nothing is closed twice.</b> The closer is the same one that the source's own close runs, and that is idempotent: it ends in {@code
- * Descriptor.close}, where one word decides who closes the number. It runs after the source is unreachable, so no call of the source is under
- * way: each ends in a reachability fence.
+ * <p><b>Why nothing is closed twice.</b> The closer is the one that the source's own close runs, and it is idempotent:
+ * it ends in {@code Descriptor.close}, where one atomic word decides which thread closes the number. It runs after the
+ * source has become unreachable, so no call of the source is in progress: each ends with a reachability fence.
  */
 public final class LeakTracker extends PhantomReference<Object> {
     private static final int SAMPLE = 128;
@@ -47,13 +49,13 @@ public final class LeakTracker extends PhantomReference<Object> {
     }
 
     /**
-     * Tracks a source that has just been made.
+     * Tracks a source that has just been created.
      *
-     * @param source watched for being dropped
+     * @param source the source to track
      * @param kind what it is, for the report
-     * @param detail which one, for the report; without a reference to the source
-     * @param closer closes what it holds; idempotent, and without a reference to the source
-     * @return to be told when the source is closed
+     * @param detail which one it is, for the report; must not refer to the source
+     * @param closer closes what it holds; idempotent, and must not refer to the source
+     * @return a tracker, to {@link #forget} when the source is closed
      */
     public static LeakTracker track(Object source, String kind, Object detail, Runnable closer) {
         sweep();
@@ -71,8 +73,8 @@ public final class LeakTracker extends PhantomReference<Object> {
         };
     }
 
-    /** The source was closed as it should be: nothing to report. Idempotent. */
-    public void closed() {
+    /** Stops tracking, because the source was closed. Idempotent. */
+    public void forget() {
         TRACKED.remove(this);
         clear();
     }
@@ -86,7 +88,7 @@ public final class LeakTracker extends PhantomReference<Object> {
 
     private void report() {
         if (!TRACKED.remove(this)) {
-            return; // closed while it was on its way into the queue
+            return; // closed while its reference was on its way into the queue
         }
         closer.run();
         String where = madeHere == null

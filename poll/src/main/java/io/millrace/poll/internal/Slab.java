@@ -7,23 +7,25 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Slots for the registrations of a poll. A key is {@code (generation, index)}: finding an entry is an array load, and a key
- * of a former owner of the slot finds nothing.
+ * Slots for the registrations of a poll. A key is {@code (generation, index)}: finding an entry is an array load, and
+ * the key of an earlier entry of the slot finds nothing.
  *
- * <p><b>Threads.</b> Mutators are serialised by the caller. Any thread may {@link #get} at any time, without a lock.
+ * <p><b>Threads.</b> Changes are serialized by the caller. Any thread may call {@link #get} at any time, without a
+ * lock.
  *
- * <p><b>Why a reader is never wrong.</b> An entry carries its own key; a slot only points at an entry. {@link #get} answers an
- * entry only if the key that it carries at that moment is the one asked for. S1: a key is handed out once, because a
- * slot's generation rises with every insert. S2: {@link #remove} takes the key from the entry before the slot is given to
- * another. So between two equal keys seen by a reader lies no removal, whatever array it reads. A slot is reused at once, not
- * only after the batch: the generation is what protects a batch. It wraps after 2³² inserts into one slot.
+ * <p><b>Why a reader is never wrong.</b> An entry holds its own key; a slot only refers to an entry. {@link #get}
+ * returns an entry only if the key that it holds at that moment is the one asked for. S1: a key is used once, because a
+ * slot's generation grows with every insert. S2: {@link #remove} clears the key of the entry before the slot is given
+ * to another. So there is no removal between two equal keys seen by a reader, no matter which array it reads. A slot is
+ * reused at once, not only after the batch; the generation protects the batch. It wraps around after 2³² inserts into
+ * one slot.
  *
- * @param <E> the entries
+ * @param <E> the type of the entries
  */
 public final class Slab<E extends Slab.Entry> {
-    /** What a slab holds; it knows its key. */
+    /** An entry of a slab, which knows its key. */
     public abstract static class Entry {
-        /** Never a key: its op is not that of a source. */
+        /** Never a key, because its op is not that of a source. */
         static final long NO_KEY = -1;
 
         private volatile long key = NO_KEY;
@@ -32,7 +34,7 @@ public final class Slab<E extends Slab.Entry> {
         protected Entry() {}
 
         /**
-         * The key under which the entry is found now.
+         * Returns the key under which the entry is found now.
          *
          * @return the key, or −1 if it is in no slab
          */
@@ -45,19 +47,19 @@ public final class Slab<E extends Slab.Entry> {
 
     private volatile @Nullable Entry[] slots = new Entry[16];
     private int[] generations = new int[16];
-    /** Freed indices, last in first out: a warm slot is reused first. */
+    /** Freed indices, last in, first out: a slot that is still in the cache is reused first. */
     private int[] free = new int[16];
 
     private int freeCount;
     private int used;
 
-    /** An empty slab. */
+    /** Creates an empty slab. */
     public Slab() {}
 
     /**
-     * Gives the entry a slot and a key. Serialised by the caller.
+     * Gives the entry a slot and a key. Serialized by the caller.
      *
-     * @param entry in no slab yet
+     * @param entry an entry that is in no slab
      * @return its key
      */
     public long insert(E entry) {
@@ -83,11 +85,11 @@ public final class Slab<E extends Slab.Entry> {
     }
 
     /**
-     * Takes the entry out; its key finds nothing from now on. Serialised by the caller.
+     * Removes the entry; its key finds nothing from now on. Serialized by the caller.
      *
-     * @param entry in this slab
+     * @param entry an entry of this slab
      */
-    @SuppressWarnings("ReferenceEquality") // identity is what is meant
+    @SuppressWarnings("ReferenceEquality") // compares identity on purpose
     public void remove(E entry) {
         long key = entry.key();
         int index = KernelKey.index(key);
@@ -102,9 +104,9 @@ public final class Slab<E extends Slab.Entry> {
     }
 
     /**
-     * The entry that has this key now.
+     * Returns the entry that has this key now.
      *
-     * @param key any key, also one that is long gone
+     * @param key any key, even an old one
      * @return the entry, or null
      */
     @SuppressWarnings("unchecked")
@@ -120,16 +122,17 @@ public final class Slab<E extends Slab.Entry> {
     }
 
     /**
-     * How many entries there are. Serialised by the caller.
+     * Returns how many entries there are. Serialized by the caller.
      *
-     * @return the number of live entries
+     * @return the number of entries
      */
     public int size() {
         return used - freeCount;
     }
 
     /**
-     * The highest index in use so far, plus one. Serialised by the caller; for walking all entries with {@link #at}.
+     * Returns the highest index used so far, plus one. Serialized by the caller; for iterating over all entries with
+     * {@link #at}.
      *
      * @return the bound
      */
@@ -138,7 +141,7 @@ public final class Slab<E extends Slab.Entry> {
     }
 
     /**
-     * The entry in a slot.
+     * Returns the entry in a slot.
      *
      * @param index below {@link #bound}
      * @return the entry, or null

@@ -3,11 +3,11 @@ package io.millrace.poll.internal;
 import java.util.Arrays;
 
 /**
- * Which slots of a wheel's level hold something, so that a long stall hops from one occupied slot to the next; or
- * which ids are free.
+ * Records which slots of a wheel's level are occupied, so that after a long stall the wheel goes directly from one
+ * occupied slot to the next; or which ids are free.
  *
- * <p>A bit per slot, and above it a bit per non-zero word: 65,536 slots are 1,024 words under 16, and up to 4,096
- * slots need a single one above. Single-threaded.
+ * <p>There is a bit per slot and, above that, a bit per non-zero word: 65,536 slots take 1,024 words below 16, and up
+ * to 4,096 slots need only one above. Single-threaded.
  */
 final class SlotBitmap {
     private final long[] words;
@@ -23,7 +23,7 @@ final class SlotBitmap {
         this.summary = summary;
     }
 
-    /** This one, or a copy that is twice as large or more. */
+    /** Returns this bitmap, or a copy that is at least twice as large. */
     SlotBitmap atLeast(int slots) {
         if (slots <= words.length << 6) {
             return this;
@@ -46,14 +46,14 @@ final class SlotBitmap {
         }
     }
 
-    /** The first occupied slot at or after {@code from}, going round; −1 if none is. */
+    /** Returns the first occupied slot at or after {@code from}, wrapping around; −1 if there is none. */
     int next(int from) {
         int word = from >>> 6;
         long ahead = words[word] & (-1L << from);
         if (ahead == 0) {
             word = nextWord(word + 1);
             if (word < 0) {
-                // Going round may end in the word it began with: there, only slots before from are left.
+                // Wrapping around may end in the word where it began; only the slots before from are left there.
                 word = nextWord(0);
             }
             if (word < 0) {

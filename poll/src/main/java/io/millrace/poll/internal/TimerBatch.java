@@ -3,14 +3,14 @@ package io.millrace.poll.internal;
 import java.util.Arrays;
 
 /**
- * What one slot of a wheel held, on its way out: taken in one go, and put in order by deadline, then by insertion. The
- * wheel gives it small slots only, and splits larger ones before: see {@link TimerSplit}. Single-threaded.
+ * The contents of one slot of a wheel, taken out at once and sorted by deadline, then by insertion. The wheel takes
+ * only small slots, and splits larger ones before: see {@link TimerSplit}. Single-threaded.
  *
  * <p>The sort is stable, and a slot is in the order of insertion unless entries were cancelled, moved, or came down
- * from an upper level. So it looks at the deadlines alone, and at the order of insertion where they are equal.
+ * from an upper level. So the sort compares only deadlines, and the order of insertion where they are equal.
  */
 final class TimerBatch<T> {
-    /** Up to here an insertion sort beats counting. */
+    /** Up to this size, an insertion sort is faster than counting. */
     private static final int SHORT = 32;
 
     private static final int DIGIT_BITS = 8;
@@ -19,10 +19,10 @@ final class TimerBatch<T> {
     private final TimerEntries<T> entries;
 
     private int[] ids = new int[16];
-    /** What the ids are sorted by: deadlines, and in the end the order of insertion where those are equal. */
+    /** The sort keys of the ids: deadlines and, at the end, the order of insertion where those are equal. */
     private long[] keys = new long[16];
 
-    /** For the sort; and behind what is sorted, those that are not due. */
+    /** Used by the sort; beyond the sorted part, holds the entries that are not due. */
     private int[] nextIds = new int[0];
 
     private long[] nextKeys = new long[0];
@@ -34,7 +34,7 @@ final class TimerBatch<T> {
         this.entries = entries;
     }
 
-    /** Empties a stack into this, of which the depth is known. */
+    /** Empties a stack of known depth into this batch. */
     void take(IdStacks stacks, int top, int depth) {
         taken = depth;
         if (ids.length < taken) {
@@ -43,14 +43,14 @@ final class TimerBatch<T> {
             keys = new long[length];
         }
         stacks.drain(top, ids, taken);
-        // A small loop of its own: the processor then overlaps the cache misses of many entries.
+        // A small separate loop, so that the processor overlaps the cache misses of many entries.
         for (int i = 0; i < taken; i++) {
             keys[i] = entries.deadline(ids[i]);
         }
     }
 
     /**
-     * Puts those in order whose deadline is at or before a time, and sets the others apart.
+     * Sorts the entries whose deadline is at or before a time, and sets the others apart.
      *
      * @return how many are due
      */
@@ -59,12 +59,12 @@ final class TimerBatch<T> {
         long latest = Long.MIN_VALUE;
         int due = 0;
         while (due < taken && keys[due] <= time) {
-            // Equal ones are not ascending: they have to be looked at.
+            // Equal deadlines do not count as ascending, so that they are sorted by insertion.
             ascending &= keys[due] > latest;
             latest = keys[due++];
         }
         if (due < taken) {
-            // Rare: some were moved.
+            // Rare: some entries were moved to a later time.
             due = setApart(time, due);
             ascending = false;
         }
@@ -104,12 +104,12 @@ final class TimerBatch<T> {
         return taken;
     }
 
-    /** Of one that is due, in order. */
+    /** Returns the id of an entry that is due, in order. */
     int id(int place) {
         return ids[place];
     }
 
-    /** Of one that is not due; they are behind the others, the first of them at the end. */
+    /** Returns the id of an entry that is not due; they are behind the others, with the first of them at the end. */
     int lateId(int place) {
         return nextIds[place];
     }
@@ -139,7 +139,7 @@ final class TimerBatch<T> {
         }
     }
 
-    /** Sorts a part of the ids by their keys, and the keys with them. Stable. */
+    /** Sorts part of the ids by their keys, together with the keys. Stable. */
     private void sort(int from, int to) {
         if (to - from <= SHORT) {
             insertionSort(from, to);
@@ -162,7 +162,10 @@ final class TimerBatch<T> {
         }
     }
 
-    /** From the lowest digit to the highest one in which keys differ: linear, and those of a tick differ in few. */
+    /**
+     * Sorts by digits, from the lowest to the highest one in which keys differ. This is linear, and the keys of one
+     * tick differ in few digits.
+     */
     private void radixSort(int from, int to) {
         makeRoom();
         long least = Long.MAX_VALUE;

@@ -5,19 +5,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The entries of a wheel: for each id its deadline, its place in the insertion order, where it is linked, its value,
- * and the generation that makes its key.
+ * and the generation of its key.
  *
- * <p>An entry is four longs side by side, so that finding and moving it costs one cache miss, plus a reference. They
- * live in chunks, so that growing never copies more than the first one, which starts small. The search for a free id
- * goes round and round: so what is set in a row lies in a row, whatever the order in which ids came back, and what is
- * set, ended and set again stays where it is warm. Single-threaded.
+ * <p>An entry is four adjacent longs, so that finding and moving it costs one cache miss, plus a reference. They are in
+ * chunks, so that growing never copies more than the first one, which starts small. The search for a free id is
+ * circular: so entries that are set in a row are adjacent, no matter in which order ids were freed, and an entry that
+ * is set, ended and set again stays in the cache. Single-threaded.
  *
- * <p>I4: an id is used again only with a higher generation, and never after the last one. So a stale key finds
- * nothing, ever. An id that is given up costs 36 bytes in 2³¹ uses.
+ * <p>I4: an id is reused only with a higher generation, and never after the last one. So a stale key never finds
+ * anything. Retiring an id costs 36 bytes once in 2³¹ uses.
  */
 final class TimerEntries<T> {
     static final int NONE = -1;
-    /** Slots of entries that are in no slot. */
+    /** The "slot" of entries that are in no slot. */
     static final int DUE = -1;
 
     private static final int FREE = -2;
@@ -28,9 +28,9 @@ final class TimerEntries<T> {
     private static final int DEADLINE = 0;
     private static final int SEQUENCE = 1;
     private static final int GENERATION = 2;
-    /** The slot in the high half, the position in it in the low. */
+    /** The slot in the upper half, the position in the slot in the lower. */
     private static final int PLACE = 3;
-    /** Of one that is due: its neighbours, in the place of what has done its work. */
+    /** For an entry that is due: its neighbours, stored in fields that are no longer needed. */
     private static final int BEFORE = DEADLINE;
 
     private static final int AFTER = SEQUENCE;
@@ -43,7 +43,7 @@ final class TimerEntries<T> {
     private int issued;
     private SlotBitmap free = new SlotBitmap(64);
     private int freed;
-    /** The id issued last. */
+    /** The last id that was used. */
     private int cursor;
 
     private int live;
@@ -53,7 +53,7 @@ final class TimerEntries<T> {
         this.lastGeneration = lastGeneration;
     }
 
-    /** Ids are below this. */
+    /** Returns a number above all ids. */
     int bound() {
         return issued;
     }
@@ -62,7 +62,7 @@ final class TimerEntries<T> {
         return live;
     }
 
-    /** A new entry, in no slot yet. */
+    /** Adds an entry, which is in no slot yet. */
     int add(T value, long deadline) {
         int id;
         if (freed > 0) {
@@ -82,7 +82,7 @@ final class TimerEntries<T> {
         return id;
     }
 
-    /** Ends an entry that is in no slot. */
+    /** Removes an entry that is in no slot. */
     void remove(int id) {
         long[] chunk = cells[id >>> CHUNK_BITS];
         int cell = cell(id);
@@ -99,7 +99,7 @@ final class TimerEntries<T> {
         return cells[id >>> CHUNK_BITS][cell(id) + GENERATION] << Integer.SIZE | id;
     }
 
-    /** The id of a key, any long; NONE if its entry is not live. */
+    /** Returns the id of a key, which may be any long; NONE if its entry is not live. */
     int find(long key) {
         int id = (int) key;
         return id >= 0 && id < issued && key(id) == key && isLive(id) ? id : NONE;
@@ -117,7 +117,7 @@ final class TimerEntries<T> {
         return cells[id >>> CHUNK_BITS][cell(id) + SEQUENCE];
     }
 
-    /** Also makes it the last in the insertion order. */
+    /** Sets the deadline, and makes the entry the last in the insertion order. */
     void setDeadline(int id, long deadline) {
         long[] chunk = cells[id >>> CHUNK_BITS];
         int cell = cell(id);
@@ -125,7 +125,7 @@ final class TimerEntries<T> {
         chunk[cell + SEQUENCE] = nextSequence++;
     }
 
-    /** Makes an entry one of those that are due, between two others or NONE. From then on it has no deadline. */
+    /** Marks an entry as due, between two others or NONE. From then on it has no deadline. */
     void setDue(int id, int before, int after) {
         long[] chunk = cells[id >>> CHUNK_BITS];
         int cell = cell(id);
@@ -163,19 +163,19 @@ final class TimerEntries<T> {
         cells[id >>> CHUNK_BITS][cell(id) + PLACE] = (long) slot << Integer.SIZE | position;
     }
 
-    /** The value; null if the entry is not live. */
+    /** Returns the value, or null if the entry is not live. */
     @Nullable
     @SuppressWarnings("unchecked")
     T value(int id) {
         return (T) values[id >>> CHUNK_BITS][id & CHUNK_MASK];
     }
 
-    /** Has the memory of a value loaded, for the {@link #takeValue} that comes soon. */
+    /** Loads the memory of a value, because {@link #takeValue} will follow soon. */
     int touchValue(int id) {
         return values[id >>> CHUNK_BITS][id & CHUNK_MASK] == null ? 1 : 0;
     }
 
-    /** The value, which the entry forgets. */
+    /** Returns the value and clears it. */
     T takeValue(int id) {
         @Nullable Object[] chunk = values[id >>> CHUNK_BITS];
         @SuppressWarnings("unchecked")

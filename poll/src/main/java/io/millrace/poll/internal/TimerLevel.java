@@ -2,15 +2,15 @@ package io.millrace.poll.internal;
 
 import static io.millrace.poll.internal.TimerEntries.NONE;
 
-/** A ring of slots, each of 2<sup>shift</sup> ticks and a stack of ids. Single-threaded. */
+/** A ring of slots, each of 2<sup>shift</sup> ticks and with a stack of ids. Single-threaded. */
 final class TimerLevel {
     private final int shift;
     private final int mask;
-    /** Of each slot's stack. */
+    /** The top of each slot's stack. */
     private final int[] tops;
 
     private final SlotBitmap occupied;
-    /** At or before the fire ticks of each occupied slot. None in level 0: there, a slot is a tick. */
+    /** At or before the fire ticks of each occupied slot. Not used in level 0, where a slot is a tick. */
     private final long[] bounds;
 
     TimerLevel(int slotBits, int shift) {
@@ -25,7 +25,7 @@ final class TimerLevel {
         return (int) (tick >>> shift) & mask;
     }
 
-    /** The first tick of the next occupied slot, or NONE. */
+    /** Returns the first tick of the next occupied slot, or NONE. */
     long firstTick(long elapsed) {
         int index = occupied.next(index(elapsed));
         if (index < 0) {
@@ -35,7 +35,7 @@ final class TimerLevel {
         return ((elapsed >>> shift) + distance) << shift;
     }
 
-    /** At or before all fire ticks of this level; Long.MAX_VALUE if it is empty. */
+    /** Returns a tick at or before all fire ticks of this level; Long.MAX_VALUE if it is empty. */
     long earliestTick(long elapsed) {
         int index = occupied.next(index(elapsed));
         if (index < 0) {
@@ -44,7 +44,7 @@ final class TimerLevel {
         return shift == 0 ? firstTick(elapsed) : bounds[index];
     }
 
-    /** The first slot that holds something, by its index; negative if none does. */
+    /** Returns the lowest index of an occupied slot; negative if there is none. */
     int firstOccupied() {
         return occupied.next(0);
     }
@@ -53,7 +53,7 @@ final class TimerLevel {
         return tops[index] == IdStacks.EMPTY;
     }
 
-    void lowerBound(int index, long tick) {
+    void lowerBoundTo(int index, long tick) {
         if (shift > 0 && (tops[index] == IdStacks.EMPTY || tick < bounds[index])) {
             bounds[index] = tick;
         }
@@ -72,7 +72,7 @@ final class TimerLevel {
         tops[index] = top;
     }
 
-    /** The top of a slot, which is then empty. */
+    /** Empties a slot and returns its top. */
     int take(int index) {
         int top = tops[index];
         setTop(index, IdStacks.EMPTY);

@@ -4,19 +4,20 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Puts a tick in order that has too many entries to be sorted in one step: its slot is split into smaller ones by
- * deadline, those that are still too large once more, and where all deadlines are equal by the order of insertion. What
- * is small enough is fired, first to last. So a wheel goes on below its ticks in the same way as above them, and an entry
- * is in a slot at any time: it can be cancelled or moved between two steps as ever. Single-threaded.
+ * Sorts a tick that has too many entries to be sorted in one step. Its slot is split into smaller slots by deadline;
+ * those that are still too large are split again and, where all deadlines are equal, by the order of insertion. Slots
+ * that are small enough are fired, first to last. So the wheel continues below its ticks as it does above them. An
+ * entry is in a slot at any time, so it can be cancelled or moved between two steps as usual. Single-threaded.
  *
- * <p>A <em>part</em> is one such set of slots. Parts are stacked: each but the first splits a slot of the one below it,
- * which is its <em>source</em>. A source is emptied before anything of its part fires, and nothing comes in later.
+ * <p>A <em>part</em> is one such set of slots. Parts are stacked: each but the first splits a slot of the part below
+ * it, which is its <em>source</em>. A source is emptied before anything of its part fires, and nothing is added later.
  *
- * <p>Each part cuts the span of the deadlines in its source to a 64th or less, until they are equal, and then that of the
- * numbers of insertion, which differ. So there are at most {@link #maxParts} of them; with a million entries mostly one or two.
+ * <p>Each part reduces the span of the deadlines in its source to a 64th or less, until they are equal, and then the
+ * span of the insertion numbers, which differ. So there are at most {@link #maxParts} of them; with a million entries
+ * usually one or two.
  */
 final class TimerSplit {
-    /** Of a part, at most: the slots in use then fit into the nearest cache. */
+    /** The largest size of a part, so that the slots in use fit into the nearest cache. */
     private static final int MAX_BITS = 8;
 
     private final int partBits;
@@ -31,7 +32,9 @@ final class TimerSplit {
         this.firstNumber = firstNumber;
     }
 
-    /** How many parts a split may need: one for a tick, the others for any deadlines and any numbers of insertion. */
+    /**
+     * Returns how many parts a split may need: one for a tick, the others for any deadlines and any insertion numbers.
+     */
     static int maxParts(int slotBits) {
         return 1 + 2 * Math.ceilDiv(Long.SIZE, bits(slotBits));
     }
@@ -44,12 +47,12 @@ final class TimerSplit {
         return open > 0;
     }
 
-    /** Whether the first part splits a slot of this level. */
+    /** Returns whether the first part splits a slot of this level. */
     boolean isOf(TimerLevel level) {
         return open > 0 && parts.get(0).source == level;
     }
 
-    /** Begins with a slot of the wheel, whose deadlines are from {@code least} to {@code most}, or before. */
+    /** Begins with a slot of the wheel whose deadlines are from {@code least} to {@code most}, or earlier. */
     void begin(TimerLevel source, int index, long least, long most) {
         assert open == 0;
         push(source, index, false, least, most);
@@ -82,12 +85,12 @@ final class TimerSplit {
         open--;
     }
 
-    /** Closes all; they must be empty. */
+    /** Closes all parts, which must be empty. */
     void close() {
         open = 0;
     }
 
-    /** The number of the last part among the levels. */
+    /** Returns the number of the last part among the levels. */
     int number() {
         return firstNumber + open - 1;
     }
@@ -104,11 +107,11 @@ final class TimerSplit {
         return last().index;
     }
 
-    /** The slot of the last part that an entry belongs to, which is about to be put there. */
+    /** Returns the slot of the last part into which an entry has to be put. */
     int place(long deadline, long sequence) {
         Part part = last();
         long key = part.byInsertion ? sequence : deadline;
-        // Before the tick are only those that were late when they came.
+        // Only entries that were late when they arrived are before the tick.
         int index = key < part.from ? 0 : (int) ((key - part.from) >>> part.shift);
         if (part.slots.isEmpty(index)) {
             part.least[index] = deadline;
@@ -130,11 +133,11 @@ final class TimerSplit {
 
     private static final class Part {
         private final TimerLevel slots;
-        /** The deadlines that went into a slot are from the one to the other; some may have left since. */
+        /** The range of deadlines that were put into a slot; some of them may have left since. */
         private final long[] least;
 
         private final long[] most;
-        /** The same of their numbers of insertion. */
+        /** The range of their insertion numbers. */
         private final long[] first;
 
         private final long[] last;

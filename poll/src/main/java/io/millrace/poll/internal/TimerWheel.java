@@ -12,32 +12,33 @@ import org.jspecify.annotations.Nullable;
  * The deadlines of one thread: a hierarchical hashed wheel that is never early, at most one tick late, and in order.
  *
  * <p>An entry <em>fires</em> at its deadline, rounded up to the tick grid that begins at {@code startNanos}. {@link
- * #advance} makes due what has fired by then: by deadline, equal ones in the order of insertion. {@link #pollDue}
- * takes it. Until then it is live, counts against the capacity and can be cancelled. Times are those of {@link
- * System#nanoTime}: any origin, compared by subtraction. Time does not run backwards: to {@code advance} and {@code
- * nanosUntilNext}, a time before the last advance is that of the last advance. What lies beyond 2⁶³ ns (292 years)
- * from the start fires at the last tick before.
+ * #advance} makes entries due that have fired by then: by deadline and, among equals, in the order of insertion. {@link
+ * #pollDue} takes them. Until then an entry is live, counts against the capacity and can be cancelled. Times are those
+ * of {@link System#nanoTime}: any origin, compared by subtraction. Time does not run backwards: {@code advance} and
+ * {@code nanosUntilNext} take a time before the last advance for that of the last advance. A deadline more than 2⁶³ ns
+ * (292 years) after the start fires at the last tick before that.
  *
- * <p>Only the owner's thread may call. Nothing here blocks, reads a clock or, once grown to its load, allocates.
- * {@code schedule} fails when the wheel is full, and leaves it as it was.
+ * <p>Only the owner's thread may call. Nothing here blocks, reads a clock or, once grown to its load, allocates. If the
+ * wheel is full, {@code schedule} fails and changes nothing.
  *
  * <h2>How it works</h2>
  *
  * Level 0 has a slot for each of the next ticks, level 1 for each of the next {@code slots}-fold ticks, and so on. An
- * entry is in the lowest level whose slots, counted from the one that holds the current tick, reach as far as its
- * tick. So what fires within {@code slots} ticks is in level 0 and stays there; when the first tick of an upper slot
- * comes up, its entries are linked again, and thereby lower. Levels are made on first use. Bitmaps find the next
- * occupied slot, so that a stall of hours costs as much as its entries, not its ticks.
+ * entry is in the lowest level whose slots, counted from the one that holds the current tick, reach as far as its tick.
+ * So what fires within {@code slots} ticks is in level 0 and stays there; when the first tick of an upper slot comes
+ * up, its entries are linked again, and thereby lower. Levels are created at the first use. Bitmaps find the next
+ * occupied slot, so the cost of a stall of hours depends on its entries, not its ticks.
  *
- * <p>To move an entry later is to store its deadline. Its slot comes up, finds the deadline to lie ahead, and links
- * it again: a timeout that every packet pushes back costs a store per packet and one link per timeout.
+ * <p>Moving an entry to a later time only stores the deadline. When its slot comes up, the wheel finds that the
+ * deadline lies ahead, and links the entry again: a timeout that every packet postpones costs a store per packet and
+ * one link per timeout.
  *
- * <p>An advance can be had in steps, each bounded by the entries it touches (end-5). Between two steps every entry is in a
- * slot or due, so that all operations work as ever: an upper slot is emptied from its top, and the current tick stays
- * that of the slot until nothing is left in it; a tick with more entries than are sorted in one go is split into smaller
- * slots ({@link TimerSplit}). What comes in for a tick while it is being split waits in a slot of its own, which is the
- * next to fire. Nothing here is ever copied as a whole either: entries and slots are in chunks, and what is due is a
- * list through the entries.
+ * <p>An advance can be made in steps, each bounded by the entries it touches (end-5). Between two steps every entry is
+ * in a slot or due, so all operations work as usual. An upper slot is emptied from its top, and the current tick stays
+ * that of the slot until nothing is left in it. A tick with more entries than are sorted at once is split into smaller
+ * slots ({@link TimerSplit}); entries that arrive for a tick while it is being split wait in a separate slot, which is
+ * the next to fire. Nothing is ever copied as a whole: entries and slots are in chunks, and the entries that are due
+ * form a list through the entries.
  *
  * <h2>Why it is right</h2>
  *
@@ -53,12 +54,12 @@ import org.jspecify.annotations.Nullable;
  *   <li>I4: a key is issued once. See {@link TimerEntries}.
  * </ul>
  *
- * Never early: an entry becomes due in a slot of level 0 whose time is at or after its deadline, and at or before
- * now. In order: slots come up by their first tick, of equal ones the highest first. So when a tick fires, all its
- * entries are in its slot; all their deadlines are after those of the tick before; and {@link TimerBatch} sorts them, or
- * {@link TimerSplit} does before it.
+ * Never early: an entry becomes due in a slot of level 0 whose time is at or after its deadline, and at or before now.
+ * In order: slots come up by their first tick and, among equals, the highest level first. So when a tick fires, all its
+ * entries are in its slot, and all their deadlines are after those of the previous tick; {@link TimerBatch} sorts them,
+ * after {@link TimerSplit} if there are many.
  *
- * @param <T> the values
+ * @param <T> the type of the values
  */
 public final class TimerWheel<T> {
     private static final int MIN_BITS = 6;
@@ -66,7 +67,7 @@ public final class TimerWheel<T> {
     private static final int MAX_SLOTS = 65_536;
     /** Positions in {@link IdStacks} are ints. */
     private static final int MAX_CAPACITY = 1 << 29;
-    /** How many entries are sorted and fired in one go, at most. */
+    /** How many entries are sorted and fired at once, at most. */
     private static final int STEP = 4_096;
 
     private final long tickNanos;
@@ -78,13 +79,15 @@ public final class TimerWheel<T> {
     private final int slotMask;
 
     private final TimerLevel ground;
-    /** By number: the levels of the wheel, then the parts of the split, then the late ones. Made on first use. */
+    /**
+     * By number: the levels of the wheel, then the parts of the split, then the late entries. Created at the first use.
+     */
     private final @Nullable TimerLevel[] levels;
 
     private final int levelCount;
     private final int lateNumber;
     private @Nullable TimerSplit split;
-    /** Whether the split is open, or has left late ones behind. Then they come first. */
+    /** Whether the split is open, or has left late entries behind, which come first then. */
     private boolean splitting;
 
     private final IdStacks stacks = new IdStacks();
@@ -92,29 +95,29 @@ public final class TimerWheel<T> {
     private final TimerBatch<T> batch;
     private final DueQueue<T> due;
 
-    /** The latest time that advance was given, from the start. */
+    /** The latest time passed to advance, relative to the start. */
     private long lastNanos;
-    /** The current tick: that of lastNanos or, while an advance is under way, of the slot that comes up. */
+    /** The current tick: that of lastNanos or, during an advance, of the slot whose turn it is. */
     private long elapsed;
     /** Whether the last advance had to stop before it was done. */
     private boolean behind;
-    /** How many entries advances have touched; one that is touched twice counts twice. */
+    /** How many entries advances have touched; an entry that is touched twice counts twice. */
     private long work;
 
     /**
-     * An empty wheel.
+     * Creates an empty wheel.
      *
      * @param tickNanos how late an entry may be, at least 1
-     * @param slots slots per level, 1 to 65,536: rounded up to a power of two that is at least 64
+     * @param slots slots per level, 1 to 65,536; rounded up to a power of two that is at least 64
      * @param capacity how many entries may be live at a time, 1 to 2²⁹
-     * @param startNanos the time now
+     * @param startNanos the current time
      * @throws IllegalArgumentException if one of them is out of range
      */
     public TimerWheel(long tickNanos, int slots, int capacity, long startNanos) {
         this(tickNanos, slots, capacity, startNanos, Integer.MAX_VALUE, STEP);
     }
 
-    /** For tests, which cannot use an entry 2³¹ times, and split small slots too. */
+    /** For tests, which cannot use an entry 2³¹ times, and which split small slots, too. */
     TimerWheel(long tickNanos, int slots, int capacity, long startNanos, int lastGeneration, int step) {
         requireInRange("tickNanos", tickNanos, Long.MAX_VALUE, "a tick is a span of time");
         requireInRange("slots", slots, MAX_SLOTS, "what is further away has levels of its own");
@@ -146,10 +149,10 @@ public final class TimerWheel<T> {
     /**
      * Adds an entry with the deadline {@code nowNanos + delayNanos}.
      *
-     * @param nowNanos the time now
-     * @param delayNanos a negative one counts as 0
+     * @param nowNanos the current time
+     * @param delayNanos a negative delay counts as 0
      * @param value what {@link #pollDue} will return
-     * @return its key: not negative, and never issued again
+     * @return its key, which is not negative and never used again
      * @throws IllegalStateException if the wheel is full; then nothing has changed
      */
     public long schedule(long nowNanos, long delayNanos, T value) {
@@ -165,10 +168,10 @@ public final class TimerWheel<T> {
     }
 
     /**
-     * Ends an entry, also one that is due.
+     * Removes an entry, even one that is due.
      *
      * @param key any number
-     * @return its value; null if no live entry has that key
+     * @return its value; null if no live entry has this key
      */
     public @Nullable T cancel(long key) {
         int id = entries.find(key);
@@ -179,9 +182,9 @@ public final class TimerWheel<T> {
      * Gives an entry the deadline {@code nowNanos + delayNanos}; among equal deadlines it is now the last.
      *
      * @param key any number
-     * @param nowNanos the time now
-     * @param delayNanos a negative one counts as 0
-     * @return false if no live entry has that key or it is due; then nothing has changed
+     * @param nowNanos the current time
+     * @param delayNanos a negative delay counts as 0
+     * @return false if no live entry has this key or it is due; then nothing has changed
      */
     public boolean reschedule(long key, long nowNanos, long delayNanos) {
         int id = entries.find(key);
@@ -201,22 +204,23 @@ public final class TimerWheel<T> {
     /**
      * Makes due what has fired by now.
      *
-     * @param nowNanos the time now
-     * @return how many are due, with those of earlier calls that have not been polled
+     * @param nowNanos the current time
+     * @return how many entries are due, including those of earlier calls that have not been polled
      */
     public int advance(long nowNanos) {
         return advance(nowNanos, Long.MAX_VALUE);
     }
 
     /**
-     * Makes due what has fired by now, or the first of it: stops when it has touched so many entries, or fewer
-     * than 4,096 more. The next call goes on from there. The order is that of one advance; what is added or moved
-     * between two calls and has fired already takes its place in it, or comes behind the tick that is being fired.
+     * Makes due what has fired by now, or the first of it: stops when it has touched {@code budget} entries, or fewer
+     * than 4,096 more. The next call continues from there. The order is the same as that of a single advance; an entry
+     * that is added or moved between two calls and has already fired takes its place in this order, or follows the tick
+     * that is being fired.
      *
-     * @param nowNanos the time now
+     * @param nowNanos the current time
      * @param budget how many entries it may touch; at least 1
-     * @return how many are due, with those of earlier calls that have not been polled; see {@link #isBehind} for
-     *     whether this is all
+     * @return how many entries are due, including those of earlier calls that have not been polled; {@link #isBehind}
+     *     says whether there are more to come
      */
     public int advance(long nowNanos, long budget) {
         lastNanos = sinceStart(nowNanos);
@@ -224,7 +228,7 @@ public final class TimerWheel<T> {
         return due.count();
     }
 
-    /** Whether it got there before the work has reached its end. */
+    /** Returns whether it reached {@code now} before the work reached its end. */
     private boolean advanceTo(long now, long end) {
         while (entries.live() > due.count()) {
             if (splitting) {
@@ -239,7 +243,7 @@ public final class TimerWheel<T> {
             for (int number = 0; number < levelCount; number++) {
                 TimerLevel level = levels[number];
                 long begins = level == null ? NONE : level.firstTick(elapsed);
-                // Of those that begin together the highest: it may have entries for the others.
+                // If several begin together, take the highest: it may have entries for the others.
                 if (level != null && begins != NONE && begins <= first) {
                     next = level;
                     first = begins;
@@ -268,8 +272,8 @@ public final class TimerWheel<T> {
     }
 
     /**
-     * Whether the last {@link #advance(long, long)} had to stop before it had made due all that it should. Then the wait is
-     * 0, and the next call goes on.
+     * Returns whether the last {@link #advance(long, long)} had to stop early. Then the wait is 0, and the next call
+     * continues.
      *
      * @return whether there is work left
      */
@@ -277,23 +281,23 @@ public final class TimerWheel<T> {
         return behind;
     }
 
-    /** How many entries all advances have touched. For tests. */
+    /** Returns how many entries all advances have touched. For tests. */
     long work() {
         return work;
     }
 
-    /** The current tick. For tests. */
+    /** Returns the current tick. For tests. */
     long tick() {
         return elapsed;
     }
 
-    /** What is due, in order. For tests. */
+    /** Returns the values that are due, in order. For tests. */
     List<T> due() {
         return due.values();
     }
 
     /**
-     * Takes the next entry that is due, and ends it.
+     * Removes the next entry that is due.
      *
      * @return its value; null if none is due
      */
@@ -302,7 +306,7 @@ public final class TimerWheel<T> {
     }
 
     /**
-     * Whether {@link #pollDue} has something.
+     * Returns whether {@link #pollDue} has something to return.
      *
      * @return whether an entry is due
      */
@@ -311,7 +315,7 @@ public final class TimerWheel<T> {
     }
 
     /**
-     * How many are due and not yet polled.
+     * Returns how many entries are due and not yet polled.
      *
      * @return the number of entries that are due
      */
@@ -320,7 +324,7 @@ public final class TimerWheel<T> {
     }
 
     /**
-     * How many entries are live, with those that are due.
+     * Returns how many entries are live, including those that are due.
      *
      * @return the number of entries
      */
@@ -329,7 +333,7 @@ public final class TimerWheel<T> {
     }
 
     /**
-     * Whether no entry is live.
+     * Returns whether no entry is live.
      *
      * @return whether the size is 0
      */
@@ -338,12 +342,12 @@ public final class TimerWheel<T> {
     }
 
     /**
-     * How long until {@link #advance} makes something more due. After a cancel or a move it may be less than that,
-     * once.
+     * Returns how long it takes until {@link #advance} makes something else due. After a cancel or a move the result
+     * may be too short, once.
      *
-     * @param nowNanos the time now
-     * @return the time to the earliest fire time; 0 if that has come; {@link Long#MAX_VALUE} if all that is live is
-     *     due already
+     * @param nowNanos the current time
+     * @return the time to the earliest fire time; 0 if that has come; {@link Long#MAX_VALUE} if everything that is live
+     *     is already due
      */
     public long nanosUntilNext(long nowNanos) {
         if (entries.live() == due.count()) {
@@ -353,9 +357,10 @@ public final class TimerWheel<T> {
     }
 
     /**
-     * Shows every live entry, in no order. Another thread may call this for a report: what changes meanwhile may be missed or shown late.
+     * Passes on every live value, in no particular order. For reports; another thread may call this, and may miss what
+     * changes meanwhile.
      *
-     * @param each gets the values
+     * @param each receives the values
      */
     public void forEach(Consumer<? super T> each) {
         for (int id = 0; id < entries.bound(); id++) {
@@ -366,7 +371,7 @@ public final class TimerWheel<T> {
         }
     }
 
-    /** Ends every entry. */
+    /** Removes every entry. */
     public void clear() {
         for (int id = 0; !isEmpty(); id++) {
             if (entries.isLive(id)) {
@@ -375,12 +380,15 @@ public final class TimerWheel<T> {
         }
     }
 
-    /** Not before the last advance. */
+    /** Returns the time since the start, but not before the last advance. */
     private long sinceStart(long nowNanos) {
         return Math.max(lastNanos, nowNanos - startNanos);
     }
 
-    /** From the start. Can lie in the past, and even before the start: the caller's idea of now may be old. */
+    /**
+     * Returns the deadline relative to the start. It can be in the past, and even before the start, because the
+     * caller's time may be old.
+     */
     private long deadline(long nowNanos, long delayNanos) {
         long now = nowNanos - startNanos;
         long deadline = now + Math.max(0, delayNanos);
@@ -399,8 +407,8 @@ public final class TimerWheel<T> {
     }
 
     /**
-     * Whether a move has to unlink the entry, however late it goes: out of a split, where its place goes by the deadline,
-     * or behind one, as all that comes meanwhile.
+     * Returns whether a move has to unlink the entry even if it moves to a later time: out of a split, where its place
+     * depends on the deadline, or behind one, like everything that arrives meanwhile.
      */
     private boolean isOfSplit(int id, long deadline) {
         return splitting && (entries.slot(id) >>> slotBits >= levelCount || deadline <= elapsed * tickNanos);
@@ -417,11 +425,11 @@ public final class TimerWheel<T> {
     }
 
     private void link(int id, long deadline) {
-        // Rounded up: the wheel may be late, not early. I1: if it has passed, the current tick, which comes up next.
+        // Rounded up: the wheel may be late, not early. I1: if it has passed, use the current tick, which is next.
         long tick = deadline <= 0 ? elapsed : Math.max(elapsed, (deadline - 1) / tickNanos + 1);
         assert deadline <= tick * tickNanos : "early";
         if (tick == elapsed && splitting && split != null && split.isOf(ground)) {
-            // That slot is being split. One who adds as fast as it is emptied must not keep it from firing.
+            // That slot is being split. Entries that are added as fast as it is emptied must not keep it from firing.
             push(id, lateNumber, late(), 0);
             return;
         }
@@ -434,7 +442,7 @@ public final class TimerWheel<T> {
         TimerLevel level = level(number, shift);
         int index = level.index(tick);
         assert level == ground || index != level.index(elapsed) : "I3";
-        level.lowerBound(index, tick);
+        level.lowerBoundTo(index, tick);
         push(id, number, level, index);
     }
 
@@ -462,7 +470,7 @@ public final class TimerWheel<T> {
         entries.setPlace(id, number << slotBits | index, top);
     }
 
-    /** Puts the slot's last entry in the place of this one. The slot's bound stays: I2 allows that. */
+    /** Moves the slot's last entry to the place of this one. The slot's bound stays, which I2 allows. */
     private void unlink(int id) {
         int slot = entries.slot(id);
         TimerLevel level = Objects.requireNonNull(levels[slot >>> slotBits]);
@@ -477,7 +485,7 @@ public final class TimerWheel<T> {
         level.setTop(index, stacks.pop(top));
     }
 
-    /** Fires a slot of the current tick, or begins to split it if it holds too much. */
+    /** Fires a slot of the current tick, or begins to split it if it holds too many entries. */
     private void fireOrSplit(TimerLevel level, int index) {
         int depth = stacks.depth(level.top(index), step);
         if (depth <= step) {
@@ -504,7 +512,10 @@ public final class TimerWheel<T> {
         work += depth;
     }
 
-    /** The next step of a split: puts entries into the last part, or fires, splits or leaves a slot of it. In the end, the late ones. */
+    /**
+     * Performs the next step of a split: puts entries into the last part, or fires, splits or leaves a slot of it; at
+     * the end, the late entries.
+     */
     private void goOn(TimerSplit split, long end) {
         if (!split.isOpen()) {
             TimerLevel late = levels[lateNumber];

@@ -10,10 +10,10 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a downcall leaves {@code errno}, and a little scratch memory for its arguments. Not shared between threads at one
- * time: a selector owns one for its waiting thread, a loop owns one, everything else uses {@link #borrow()}.
+ * The memory in which a downcall leaves {@code errno}, and some scratch memory for its arguments. Used by one thread at
+ * a time: a selector has one for its waiting thread, a loop has one, and everything else uses {@link #borrow()}.
  *
- * <p>Its memory is freed by the garbage collector: a segment of a shared arena would be counted in and out of use on every call.
+ * <p>Its memory is freed by the garbage collector: with a shared arena, every call would have to count a use.
  */
 public final class CallState implements AutoCloseable {
     /** Room for a struct statx and an empty path, the largest arguments that we build. */
@@ -30,7 +30,7 @@ public final class CallState implements AutoCloseable {
     public final MemorySegment segment;
 
     private final MemorySegment whole;
-    /** Whether {@link #close} gives it back to where virtual threads borrow. */
+    /** Whether {@link #close} returns it to the pool for virtual threads. */
     private final boolean lent;
 
     /** The buffer of the thread's last call. A loop moves the bytes of all its connections through one. */
@@ -46,14 +46,14 @@ public final class CallState implements AutoCloseable {
         this.segment = whole.asSlice(0, LAYOUT);
     }
 
-    /** One for a loop, whose calls are made by one thread at a time. */
+    /** Returns one for a loop, whose calls are made by one thread at a time. */
     public static CallState forLoop() {
         return new CallState(Arena.ofAuto());
     }
 
     /**
-     * One for the calls until {@link #close}: a platform thread's own, or borrowed if the thread is virtual. A virtual thread may be unmounted in between, so
-     * it must not be used after the close.
+     * Returns one for calls until {@link #close}: the platform thread's own, or a borrowed one if the thread is
+     * virtual. A virtual thread may be unmounted in between, so it must not be used after the close.
      */
     public static CallState borrow() {
         return Thread.currentThread().isVirtual() ? borrowForVirtualThread() : OF_PLATFORM_THREAD.get();
@@ -64,7 +64,7 @@ public final class CallState implements AutoCloseable {
         return free != null ? free : new CallState(Arena.ofAuto(), true);
     }
 
-    /** Gives it back, if it was borrowed; by the borrower, once. */
+    /** Gives it back if it was borrowed. Called once, by the borrower. */
     @Override
     public void close() {
         if (lent) {
@@ -73,10 +73,11 @@ public final class CallState implements AutoCloseable {
     }
 
     /**
-     * The address of a direct buffer. Of the one that this thread used last it is known here, in memory that is surely near; so a thousand
-     * connections that share a buffer share its entry, too.
+     * Returns the address of a direct buffer. That of the thread's last buffer is kept here, in memory that is surely
+     * cached; so a thousand connections that share a buffer share its entry, too.
      *
-     * @param last what this call returned for the same connection before; asked if the thread used another buffer since
+     * @param last what this call returned for the same connection before; used if the thread has used another buffer
+     *     since
      */
     public BufferAddress address(ByteBuffer buffer, @Nullable BufferAddress last) {
         BufferAddress known = recent;
@@ -87,12 +88,12 @@ public final class CallState implements AutoCloseable {
         return known;
     }
 
-    /** The address of {@link #SCRATCH_BYTES} bytes whose content lasts until the thread's next call. */
+    /** Returns the address of {@link #SCRATCH_BYTES} bytes, whose content lasts until the thread's next call. */
     public long scratch() {
         return whole.address() + SCRATCH_OFFSET;
     }
 
-    /** Turns {@code -1} into {@code -errno}. */
+    /** Converts {@code -1} to {@code -errno}. */
     public int result(long returned) {
         int value = (int) returned;
         return value == -1 ? -errno() : value;

@@ -3,8 +3,8 @@ package io.millrace.sys.call;
 import java.lang.invoke.MethodHandle;
 
 /**
- * One way in for each number of arguments, for calls that are not on a hot path: the handle is no constant here, so a call costs
- * some nanoseconds more. Results are the call's own, or {@code -errno}.
+ * Calls a function with a given number of arguments, for calls that are not on a hot path: the handle is not a constant
+ * here, so a call costs some nanoseconds more. Returns the function's result, or {@code -errno}.
  */
 public final class Downcall {
     private Downcall() {}
@@ -63,7 +63,7 @@ public final class Downcall {
         }
     }
 
-    /** The result, or an exception that names the call. */
+    /** Returns the result, or throws an exception that names the call. */
     public static int check(String name, int fd, int result) throws ErrnoException {
         if (result < 0) {
             throw new ErrnoException(name, fd, -result);

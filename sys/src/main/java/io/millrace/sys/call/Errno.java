@@ -2,7 +2,7 @@ package io.millrace.sys.call;
 
 import java.util.Locale;
 
-/** The error numbers that we act on or name; the numbers differ between Linux and the BSDs. */
+/** The error numbers that we handle or name; they differ between Linux and the BSDs. */
 public enum Errno {
     EPERM(1, 1, "operation not permitted"),
     ENOENT(2, 2, "no such file or directory"),
@@ -54,6 +54,8 @@ public enum Errno {
     EINPROGRESS(115, 36, "in progress");
 
     private static final Errno[] VALUES = values();
+    private static final int INTERRUPTED = -EINTR.code;
+    private static final int WOULD_BLOCK = -EAGAIN.code;
 
     private final int code;
     private final String meaning;
@@ -63,12 +65,28 @@ public enum Errno {
         this.meaning = meaning;
     }
 
-    /** This system's number. */
+    /** Returns this system's number. */
     public int code() {
         return code;
     }
 
-    /** {@code EMFILE (too many open files in this process)}, or {@code errno 71} for one we do not name. */
+    /**
+     * Returns whether this result, a count or {@code -errno}, means that a signal interrupted the call; then it is made
+     * again, except close(2).
+     */
+    public static boolean isInterrupted(long result) {
+        return result == INTERRUPTED;
+    }
+
+    /** Returns whether this result, a count or {@code -errno}, means that the call would have blocked. */
+    public static boolean isWouldBlock(long result) {
+        return result == WOULD_BLOCK;
+    }
+
+    /**
+     * Returns, for example, {@code EMFILE (too many open files in this process)}, or {@code errno 71} for one that has
+     * no name here.
+     */
     public static String describe(int code) {
         for (Errno errno : VALUES) {
             if (errno.code == code) {

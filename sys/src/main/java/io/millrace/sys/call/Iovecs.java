@@ -8,16 +8,16 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The buffers of one vectored call as the kernel wants them: an array of addresses and lengths, in native memory. Filled
- * by {@link #forReading} or {@link #forWriting}, passed to a call, and settled with the buffers by {@link #settleRead} or
- * {@link #settleWrite}; nothing is allocated on the way if the buffers are the same as a moment ago.
+ * The buffers of one vectored call in the form that the kernel expects: an array of addresses and lengths in native
+ * memory. It is filled by {@link #forReading} or {@link #forWriting}, passed to a call, and settled with the buffers by
+ * {@link #settleRead} or {@link #settleWrite}. Nothing is allocated if the buffers are the same as in the last call.
  *
- * <p>Bytes without a lasting address (see {@link BufferAddress}) go through a {@link Scratch}, all of one call side by
- * side. The first 64 buffers count, up to where the scratch is full; what is behind is for the next call, because bytes must not be
- * moved out of order.
+ * <p>Bytes without a lasting address (see {@link BufferAddress}) go through a {@link Scratch}, side by side. Only the
+ * first 64 buffers are used, up to where the scratch is full; the rest is left for the next call, because bytes must
+ * not be moved out of order.
  *
- * <p><b>Remembered addresses.</b> One cache for the thread, in the order of the last calls: the buffer that followed the last hit is looked at
- * first, so that a queue that moved on by a few buffers still finds each at once.
+ * <p><b>Remembered addresses.</b> There is one cache per thread, in the order of the last calls: the buffer that
+ * followed the last hit is checked first, so that a queue that has moved on by a few buffers still finds each at once.
  */
 public final class Iovecs implements AutoCloseable {
     /** The most buffers that one call takes. */
@@ -31,15 +31,16 @@ public final class Iovecs implements AutoCloseable {
     private static final ThreadLocal<Iovecs> OF_PLATFORM_THREAD = ThreadLocal.withInitial(() -> new Iovecs(false));
     private static final LendingPool<Iovecs> OF_VIRTUAL_THREADS = new LendingPool<>();
 
-    /** The header, then the array. Freed with this object, by the collector. */
+    /** The header, then the array. Freed with this object, by the garbage collector. */
     private final MemorySegment memory;
 
     private final long header;
     private final long array;
 
     /**
-     * For each entry: the buffer, how many bytes, and where in the scratch they are or DIRECT. The buffers are held from here until {@link #close},
-     * so that their memory outlives the call although somebody may change the array meanwhile.
+     * For each entry: the buffer, how many bytes, and their place in the scratch or DIRECT. The buffers are held from
+     * here until {@link #close}, so that their memory outlives the call even if the caller's array is changed
+     * meanwhile.
      */
     private final @Nullable ByteBuffer[] buffer = new ByteBuffer[MAX_BUFFERS];
 
@@ -64,7 +65,10 @@ public final class Iovecs implements AutoCloseable {
         this.array = header + ARRAY_OFFSET;
     }
 
-    /** One for a call, until {@link #close}: a platform thread's own, or borrowed if the thread is virtual. */
+    /**
+     * Returns one for a call, until {@link #close}: the platform thread's own, or a borrowed one if the thread is
+     * virtual.
+     */
     public static Iovecs borrow() {
         if (!Thread.currentThread().isVirtual()) {
             return OF_PLATFORM_THREAD.get();
@@ -74,10 +78,10 @@ public final class Iovecs implements AutoCloseable {
     }
 
     /**
-     * Takes the room of the buffers.
+     * Lays out the free room of the buffers.
      *
      * @return how many bytes the call will ask for
-     * @throws RuntimeException if this thread may not write one of them now; nothing was read yet then
+     * @throws RuntimeException if this thread may not write one of them now; nothing was read yet
      */
     public int forReading(ByteBuffer[] buffers, int offset, int length) {
         layOut(buffers, offset, length, MAX_BYTES);
@@ -92,7 +96,7 @@ public final class Iovecs implements AutoCloseable {
     }
 
     /**
-     * Takes the bytes of the buffers.
+     * Lays out the bytes of the buffers.
      *
      * @return how many bytes the call will offer
      * @throws RuntimeException if this thread may not read one of them now
@@ -102,7 +106,7 @@ public final class Iovecs implements AutoCloseable {
     }
 
     /**
-     * As {@link #forWriting(ByteBuffer[], int, int)}, but no more than {@code most} bytes.
+     * Like {@link #forWriting(ByteBuffer[], int, int)}, but no more than {@code most} bytes.
      *
      * @return how many bytes the call will offer
      */
@@ -124,7 +128,7 @@ public final class Iovecs implements AutoCloseable {
         int end = offset + Math.min(length, MAX_BUFFERS);
         boolean room = true;
         for (int i = offset; i < end && room; i++) {
-            // Each read once: were they changed meanwhile, the bytes would still lie within the buffer.
+            // Each is read once: if they are changed meanwhile, the bytes still lie within the buffer.
             ByteBuffer each = buffers[i];
             int position = each.position();
             int remaining = each.limit() - position;
@@ -144,7 +148,7 @@ public final class Iovecs implements AutoCloseable {
         Msghdr.put(header, 0, 0, array, count);
     }
 
-    /** False if it did not fit whole: what follows must wait for the next call. */
+    /** Returns false if it did not fit completely; then what follows must wait for the next call. */
     private boolean add(ByteBuffer each, int position, int remaining, int most) {
         BufferAddress address = each.isDirect() ? addressOf(each) : null;
         boolean direct = address != null && address.isLasting();
@@ -183,7 +187,7 @@ public final class Iovecs implements AutoCloseable {
         return learnt;
     }
 
-    /** Gives the buffers what a call read, and moves their positions. */
+    /** Copies what a call read into the buffers, and moves their positions. */
     public void settleRead(int moved) {
         int left = moved;
         for (int i = 0; i < count && left > 0; i++) {
@@ -208,7 +212,7 @@ public final class Iovecs implements AutoCloseable {
         }
     }
 
-    /** Lets go of the buffers and of what was borrowed; after each call, however it ended. */
+    /** Releases the buffers and what was borrowed. Called after each call, however it ended. */
     @Override
     public void close() {
         Arrays.fill(buffer, 0, count, null);
@@ -235,12 +239,12 @@ public final class Iovecs implements AutoCloseable {
         return array + (long) index * Msghdr.IOVEC_BYTES;
     }
 
-    /** The header of a message without a name, for recvmsg and sendmsg. */
+    /** Returns the header of a message without a name, for recvmsg and sendmsg. */
     public long header() {
         return header;
     }
 
-    /** The array itself, for readv and writev. */
+    /** Returns the array itself, for readv and writev. */
     long array() {
         return array;
     }

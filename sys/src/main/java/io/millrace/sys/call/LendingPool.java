@@ -4,13 +4,15 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native memory that virtual threads borrow for the time of one call. There may be a million of them, and each that ever made a call would keep
- * its own for as long as it lives; but no more of them are inside a call than there are carriers, and a few that were unmounted just then.
+ * Native memory that virtual threads borrow for the duration of a call. There may be a million virtual threads, and if
+ * each had its own, it would keep it for as long as it lives. But no more of them are inside a call than there are
+ * carrier threads, plus a few that have just been unmounted.
  *
- * <p>A slot holds one that is free, or null. Whoever turns the slot to null has it, alone; whoever finds no free one makes one; what comes back and finds no
- * empty slot is the collector's. A thread begins to look at a place of its own, so that few meet. The places are apart in memory.
+ * <p>A slot holds a free object, or null. The thread that sets the slot to null has the object to itself; a thread that
+ * finds none creates one; an object that comes back and finds no empty slot is left to the garbage collector. Each
+ * thread starts to search at a different slot, so that few collide. The slots are spaced out in memory.
  *
- * @param <T> what is lent; by identity
+ * @param <T> the type of what is lent; compared by identity
  */
 final class LendingPool<T> {
     private static final int LEAST = 16;
@@ -24,13 +26,13 @@ final class LendingPool<T> {
         this(Math.clamp(Integer.highestOneBit(4 * Runtime.getRuntime().availableProcessors()), LEAST, MOST));
     }
 
-    /** With room for so many, a power of two. */
+    /** Creates a pool with room for {@code capacity} objects, a power of two. */
     LendingPool(int capacity) {
         this.mask = capacity - 1;
         this.slots = new AtomicReferenceArray<>(capacity * APART);
     }
 
-    /** A free one, the caller's until {@link #giveBack}; or null if there is none. */
+    /** Returns a free object, for the caller until {@link #giveBack}; null if there is none. */
     @Nullable
     T take() {
         int start = start();
@@ -44,7 +46,7 @@ final class LendingPool<T> {
         return null;
     }
 
-    /** By whoever has it, once. */
+    /** Called once, by the thread that has the object. */
     void giveBack(T lent) {
         int start = start();
         for (int i = 0; i <= mask; i++) {

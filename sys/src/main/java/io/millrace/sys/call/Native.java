@@ -11,14 +11,14 @@ import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
 
 /**
- * How a C function becomes a method handle, and how its result is read.
+ * Links C functions as method handles, and reads their results.
  *
- * <p>Every function is linked in one of a few shapes: n arguments of 64 bits and a result of 64 bits. Registers are 64 bits
- * wide on the CPUs we run on, so an {@code int} or a pointer travels in a {@code long}; the callee ignores the upper half,
- * and we cut an {@code int} result down by a cast. Sharing shapes matters: the first handle of a new shape costs
- * milliseconds, a further one 0.2 ms.
+ * <p>Every function is linked in one of a few shapes: n arguments of 64 bits and a result of 64 bits. Registers are 64
+ * bits wide on the supported CPUs, so an {@code int} or a pointer is passed in a {@code long}; the callee ignores the
+ * upper half, and an {@code int} result is cut down by a cast. Sharing shapes matters: the first handle of a new shape
+ * costs milliseconds, each further one 0.2 ms.
  *
- * <p>{@code errno} is captured on every call (3 ns; calling again to learn it would double the cost of would-block).
+ * <p>{@code errno} is captured on every call (3 ns; a second call to get it would double the cost of would-block).
  * Results follow the kernel's own convention: a negative value is {@code -errno}.
  */
 @SuppressWarnings("restricted")
@@ -29,7 +29,7 @@ public final class Native {
 
     private Native() {}
 
-    /** Links a function of the C library; lazily called from holder classes, so that only what is used is linked. */
+    /** Links a function of the C library. Called lazily from holder classes, so that only what is used is linked. */
     public static MethodHandle link(String name, int arguments) {
         return link(LINKER.defaultLookup(), name, arguments);
     }
@@ -48,8 +48,8 @@ public final class Native {
     }
 
     /**
-     * Links a function one of whose arguments is a segment of a user's. The call holds its arena open: who closes it meanwhile is told
-     * to wait.
+     * Links a function that has a user's segment as one of its arguments. The call keeps the segment's arena open:
+     * closing it meanwhile fails.
      */
     public static MethodHandle linkWithSegment(String name, int arguments, int segmentAt) {
         MemoryLayout[] layouts = new MemoryLayout[arguments];
@@ -74,14 +74,14 @@ public final class Native {
         return FunctionDescriptor.of(ValueLayout.JAVA_LONG, layouts);
     }
 
-    /** A failed {@code invokeExact} is a mistake of ours, never a result of the call. */
+    /** For a failed {@code invokeExact}, which is a bug of ours and never a result of the call. */
     public static AssertionError unexpected(Throwable thrown) {
         return new AssertionError("a downcall threw; this is a bug in Millrace", thrown);
     }
 
     /**
-     * What a call with a user's segment threw: a segment that is freed, or that this thread may not use, is refused before the function is
-     * called, and that is the caller's to hear.
+     * For what a call with a user's segment threw: a segment that is freed, or that this thread may not use, is refused
+     * before the function is called, and the user must see that exception.
      */
     public static RuntimeException refusedSegment(Throwable thrown) {
         if (thrown instanceof IllegalStateException || thrown instanceof WrongThreadException) {
@@ -90,10 +90,10 @@ public final class Native {
         throw unexpected(thrown);
     }
 
-    /** All of memory as one segment: reads and writes at absolute addresses that the library itself allocated. */
+    /** All of memory as one segment, to read and write at absolute addresses that the library itself allocated. */
     public static final MemorySegment MEMORY = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
-    /** Library memory that lives until the process ends: for the few static tables. */
+    /** Allocates memory that lives until the process ends, for the few static tables. */
     public static long allocateForever(long bytes, long alignment) {
         return Arena.global().allocate(bytes, alignment).address();
     }

@@ -11,18 +11,19 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * Paths, names and arguments as the kernel's bytes.
+ * Converts paths, names and arguments to the bytes that the kernel expects.
  *
- * <p>A file name is bytes to the kernel, and a {@link Path} keeps them; but its string is decoded with the locale's charset, which
- * in a container is often ASCII. So the way goes through the URI, where a byte that is no letter is written in hexadecimal and
- * nothing is lost. Text that never was a path, an argument or a variable, has only the charset.
+ * <p>To the kernel, a file name is bytes, and a {@link Path} keeps them; but its string is decoded with the locale's
+ * charset, which in a container is often ASCII. So the conversion uses the URI, in which every byte other than a letter
+ * is written in hexadecimal and nothing is lost. Text that never was a path, such as an argument or a variable, is
+ * encoded with the charset.
  */
 public final class NativePaths {
     private static final Charset CHARSET = charset();
 
     private NativePaths() {}
 
-    /** The bytes of the absolute path, without a final zero. */
+    /** Returns the bytes of the absolute path, without a final zero. */
     public static byte[] bytes(Path path) {
         if (!Objects.equals(path.getFileSystem(), FileSystems.getDefault())) {
             throw new IllegalArgumentException("the kernel knows only paths of the default file system, not " + path
@@ -33,7 +34,9 @@ public final class NativePaths {
         return isAscii(text) ? text.getBytes(StandardCharsets.ISO_8859_1) : decoded(absolute);
     }
 
-    /** Every charset that a locale may have agrees on these, and none makes one of them of a byte that it does not know. */
+    /**
+     * Every charset that a locale may have agrees on these characters, and none decodes an unknown byte to one of them.
+     */
     private static boolean isAscii(String text) {
         for (int i = 0; i < text.length(); i++) {
             if (text.charAt(i) > 0x7f) {
@@ -43,7 +46,7 @@ public final class NativePaths {
         return true;
     }
 
-    /** The long way, which also looks whether the path is a directory. */
+    /** Decodes by way of the URI, which also checks whether the path is a directory. */
     private static byte[] decoded(Path absolute) {
         String raw = absolute.toUri().getRawPath();
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(raw.length());
@@ -57,11 +60,11 @@ public final class NativePaths {
             }
         }
         byte[] all = bytes.toByteArray();
-        // The URI of a directory ends in a slash, which would follow a link that is not to be followed.
+        // The URI of a directory ends in a slash, which would follow a link that must not be followed.
         return all.length > 1 && all[all.length - 1] == '/' ? Arrays.copyOf(all, all.length - 1) : all;
     }
 
-    /** The file name that has these bytes; neither empty nor with a slash. */
+    /** Returns the file name with these bytes; neither empty nor with a slash. */
     public static Path name(byte[] bytes) {
         StringBuilder uri = new StringBuilder("file:///");
         for (byte b : bytes) {
@@ -75,7 +78,7 @@ public final class NativePaths {
         return Path.of(URI.create(uri.toString())).getFileName();
     }
 
-    /** An argument or variable in the locale's charset, without a final zero. */
+    /** Returns an argument or variable in the locale's charset, without a final zero. */
     public static byte[] text(String text, String what) {
         if (text.indexOf('\0') >= 0) {
             throw new IllegalArgumentException(what + " must not contain a zero character: "

@@ -16,7 +16,7 @@ public enum Os {
         return CURRENT;
     }
 
-    /** BSD-like: a sockaddr begins with its length, and {@code errno} has BSD numbers. */
+    /** Returns whether it is BSD-like: a sockaddr begins with its length, and {@code errno} has BSD numbers. */
     public boolean isBsd() {
         return this == MACOS || this == FREEBSD;
     }

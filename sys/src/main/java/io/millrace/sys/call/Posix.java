@@ -8,8 +8,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The calls on descriptors that every Unix has. Results are the call's own, or {@code -errno}; nothing here throws for a
- * failed call, because would-block is a value.
+ * The calls on descriptors that every Unix has. They return the call's result, or {@code -errno}; nothing here throws
+ * for a failed call, because would-block is a value.
  */
 public final class Posix {
     public static final short POLLIN = 0x0001;
@@ -41,7 +41,10 @@ public final class Posix {
         return Data.write(state, fd, address, bytes);
     }
 
-    /** As {@link #read(CallState, int, long, long)}, into a user's native segment, which cannot be freed meanwhile. */
+    /**
+     * Like {@link #read(CallState, int, long, long)}, into a user's native segment, which cannot be freed during the
+     * call.
+     */
     public static long read(CallState state, int fd, MemorySegment into, long bytes) {
         try {
             return state.longResult((long) Segments.READ.invokeExact(state.segment, (long) fd, into, bytes));
@@ -50,7 +53,10 @@ public final class Posix {
         }
     }
 
-    /** As {@link #write(CallState, int, long, long)}, from a user's native segment, which cannot be freed meanwhile. */
+    /**
+     * Like {@link #write(CallState, int, long, long)}, from a user's native segment, which cannot be freed during the
+     * call.
+     */
     public static long write(CallState state, int fd, MemorySegment from, long bytes) {
         try {
             return state.longResult((long) Segments.WRITE.invokeExact(state.segment, (long) fd, from, bytes));
@@ -67,7 +73,7 @@ public final class Posix {
         return Vectors.write(state, fd, from.array(), from.count());
     }
 
-    /** Never retried: after EINTR the number may already be somebody else's. */
+    /** Never retried: after EINTR, the number may already have been reused. */
     public static int close(CallState state, int fd) {
         try {
             return state.result((long) CLOSE.invokeExact(state.segment, (long) fd));
@@ -86,7 +92,7 @@ public final class Posix {
         return Data.poll(state, pollfds, count, timeoutMillis);
     }
 
-    /** Whether the number names an open file: 0, or {@code -EBADF}. */
+    /** Checks whether the number refers to an open file. Returns 0, or {@code -EBADF}. */
     public static int probe(int fd) {
         return fcntl(fd, F_GETFD, 0);
     }
@@ -117,7 +123,10 @@ public final class Posix {
         return 0;
     }
 
-    /** For descriptors that we made ourselves, where no call makes them so at once. Never for an adopted one. */
+    /**
+     * For descriptors that we created ourselves with a call that cannot set the flags at once. Never for an adopted
+     * one.
+     */
     public static void setNonBlockingAndCloseOnExec(CallState state, int fd) {
         fcntl(state, fd, F_SETFD, FD_CLOEXEC);
         fcntl(state, fd, F_SETFL, fcntl(state, fd, F_GETFL, 0) | O_NONBLOCK);

@@ -60,19 +60,19 @@ public final class SocketAddressCodec {
         };
     }
 
-    /** This system's AF_INET6. */
+    /** Returns this system's AF_INET6. */
     public int inet6() {
         return inet6;
     }
 
-    /** The family of a socket that can reach the address. */
+    /** Returns the family of a socket that can reach the address. */
     public int familyOf(InetAddress address) {
         return address instanceof Inet6Address ? inet6 : INET;
     }
 
     /**
-     * Writes a resolved address for a socket of the given family. On an IPv6 socket an IPv4 address is written as mapped, and
-     * the wildcard of either family as {@code ::}.
+     * Writes a resolved address for a socket of the given family. On an IPv6 socket, an IPv4 address is written as
+     * mapped, and the wildcard of either family as {@code ::}.
      *
      * @return the length of the struct
      */
@@ -130,7 +130,7 @@ public final class SocketAddressCodec {
         }
     }
 
-    /** Reads an address; a mapped one comes out as the IPv4 address that it is. */
+    /** Reads an address; a mapped address is returned as an IPv4 address. */
     public InetSocketAddress decode(MemorySegment from, long at) {
         int family = beginsWithLength
                 ? Byte.toUnsignedInt(from.get(ValueLayout.JAVA_BYTE, at + 1))

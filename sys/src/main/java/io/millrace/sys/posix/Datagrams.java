@@ -11,29 +11,31 @@ import java.lang.invoke.MethodHandle;
 import java.net.InetSocketAddress;
 
 /**
- * The calls on UDP sockets. Every socket made here is non-blocking and close-on-exec.
+ * The calls on UDP sockets. Every socket created here is non-blocking and close-on-exec.
  *
- * <p>Calls that move a datagram return its length or {@code -errno}, because would-block is a value; the others throw. A method
- * that takes a number instead of a {@link Descriptor} is called while a use of that descriptor is held.
+ * <p>Calls that move a datagram return its length or {@code -errno}, because would-block is a value; the others throw.
+ * A method that takes a number instead of a {@link Descriptor} must be called while a use of that descriptor is held.
  */
 public final class Datagrams {
     /**
-     * A socket, and where to keep the addresses of its peers.
+     * A socket, and the format of its addresses.
      *
-     * @param descriptor the caller's to close
-     * @param family the one that its addresses are written for
+     * @param descriptor must be closed by the caller
+     * @param family the address family in which its addresses are written
      */
     public record Opened(Descriptor descriptor, int family) {
-        /** A place for the address of a peer. */
+        /** Creates a place for the address of a peer. */
         public PeerAddress peer() {
             return new PeerAddress(family);
         }
     }
 
-    /** Part of the result of {@link #receive} if the datagram was longer than the room for it. */
+    /** Part of the result of {@link #receive} if the datagram did not fit. */
     public static final long TRUNCATED = 1L << 32;
 
-    /** What a datagram costs of the receive buffer, at least: 576 bytes and more on Linux, an mbuf of 256 on the BSDs. */
+    /**
+     * The least that a datagram takes of the receive buffer: 576 bytes and more on Linux, an mbuf of 256 on the BSDs.
+     */
     private static final int LEAST_CHARGE = 256;
 
     // Places in a call state's scratch: the name is first.
@@ -43,11 +45,11 @@ public final class Datagrams {
     private Datagrams() {}
 
     /**
-     * Opens a socket and binds it. The wildcard address of either family means every address of both, as everywhere in Java;
-     * where there is no IPv6, of IPv4.
+     * Opens a socket and binds it. The wildcard address of either family means every address of both, as everywhere in
+     * Java; without IPv6, of IPv4.
      *
-     * @param reusePort whether others that say so too may bind the same port
-     * @param receiveBuffer or 0 for the system's own
+     * @param reusePort whether other sockets that set this, too, may bind the same port
+     * @param receiveBuffer its size, or 0 for the system's default
      */
     public static Opened open(InetSocketAddress local, boolean reusePort, int receiveBuffer) throws ErrnoException {
         Sockets.Bound bound = Sockets.bind(local, Sockets.SOCK_DGRAM, reusePort, receiveBuffer);
@@ -55,31 +57,34 @@ public final class Datagrams {
     }
 
     /**
-     * From now on the socket talks to this address alone. What came before is thrown away, as NIO does, and no more than that can
-     * be: as many datagrams as the receive buffer may have held, for the peer may send faster than we throw away.
+     * Connects the socket to one address. Datagrams that arrived before are discarded, as NIO does, but only as many as
+     * the receive buffer may have held, because the peer may send faster than we discard.
      */
     public static void connect(int fd, InetSocketAddress address, int family) throws ErrnoException {
         Sockets.connect(fd, address, family);
         throwAway(fd, mostWaiting(fd));
     }
 
-    /** Throws away what waits, up to a number of datagrams. */
+    /** Discards waiting datagrams, up to a number. */
     static void throwAway(int fd, int most) {
         try (CallState state = CallState.borrow()) {
             long result = 0;
-            for (int i = 0; i < most && (result >= 0 || result == -Errno.EINTR.code()); i++) {
+            for (int i = 0; i < most && (result >= 0 || Errno.isInterrupted(result)); i++) {
                 result = Sockets.receive(state, fd, state.scratch(), 1);
             }
         }
     }
 
-    /** How many datagrams the receive buffer holds at most. Each one is charged with its bookkeeping, however short it is. */
+    /**
+     * Returns how many datagrams the receive buffer holds at most. Each one also takes room for bookkeeping, however
+     * short it is.
+     */
     static int mostWaiting(int fd) throws ErrnoException {
         return SocketSetting.RECEIVE_BUFFER.get(fd) / LEAST_CHARGE + 1;
     }
 
     /**
-     * Receives into library or pinned memory.
+     * Receives into memory of the library, or pinned memory.
      *
      * @param sender takes the address, if something was received
      * @return the count, with {@link #TRUNCATED} if the rest of the datagram is lost; or {@code -errno}
@@ -97,7 +102,7 @@ public final class Datagrams {
         return Msghdr.wasTruncated(header) ? result | TRUNCATED : result;
     }
 
-    /** Sends from library or pinned memory to an address: the count, or {@code -errno}. */
+    /** Sends from library or pinned memory to an address. Returns the count, or {@code -errno}. */
     public static long send(
             CallState state, int fd, long address, long bytes, PeerAddress target, InetSocketAddress to) {
         long name = state.scratch();

@@ -13,16 +13,18 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Descriptors that somebody else made: what they are, and how to use them without a wait and without touching their flags.
+ * Descriptors that other code opened: what they are, and how to use them without blocking and without changing their
+ * flags.
  *
- * <p>O_NONBLOCK belongs to the open file, not to the number: set on our stdin it would be set for the shell too, and for every
- * program that shares the terminal. So a socket is asked with MSG_DONTWAIT; a pipe or a terminal is opened a second time through
- * {@code /proc/self/fd}, which makes an open file with flags of its own; and for what is left, poll(2) is asked before each call.
+ * <p>O_NONBLOCK belongs to the open file, not to the number: set on our stdin, it would also be set for the shell, and
+ * for every program that shares the terminal. So calls on a socket use MSG_DONTWAIT; a pipe or a terminal is opened a
+ * second time through {@code /proc/self/fd}, which creates an open file with separate flags; and for everything else,
+ * poll(2) is called before each call.
  *
- * <p>Elsewhere than on Linux only sockets are told apart, and everything else is asked by poll(2).
+ * <p>On systems other than Linux only sockets are recognized, and everything else is checked with poll(2).
  */
 public final class Fds {
-    /** What a descriptor stands for, as far as it makes a difference here. */
+    /** What a descriptor refers to, as far as it makes a difference here. */
     public enum Kind {
         /** A regular file: always ready, not watched by any backend. */
         REGULAR("a regular file"),
@@ -32,11 +34,11 @@ public final class Fds {
         PIPE("a pipe"),
         /** A socket whose bytes have no boundaries, or that listens. */
         SOCKET("a socket"),
-        /** A socket of datagrams, where no bytes are not the end. */
+        /** A datagram socket, on which receiving no bytes does not mean the end. */
         DATAGRAM("a datagram socket"),
         /** A terminal that can be opened again: a pseudo-terminal's slave, a console, a serial line. */
         TERMINAL("a terminal"),
-        /** The master of a pseudo-terminal: to open it again would make another terminal. */
+        /** The master of a pseudo-terminal: opening it again would create another terminal. */
         TERMINAL_MASTER("a terminal's master"),
         /** eventfd, inotify, pidfd, other devices. */
         OTHER("a descriptor of its own kind");
@@ -47,17 +49,17 @@ public final class Fds {
             this.description = description;
         }
 
-        /** With its article. */
+        /** Returns a description with its article. */
         public String description() {
             return description;
         }
 
-        /** Whether a backend need not be asked. */
+        /** Returns whether no backend has to watch it. */
         public boolean isAlwaysReady() {
             return this == REGULAR || this == ALWAYS_READY;
         }
 
-        /** Whether a second open of {@code /proc/self/fd/N} gives the same thing with flags of its own. */
+        /** Returns whether opening {@code /proc/self/fd/N} gives the same thing with separate flags. */
         public boolean canBeReopened() {
             return this == PIPE || this == TERMINAL;
         }
@@ -109,7 +111,7 @@ public final class Fds {
 
     private Fds() {}
 
-    /** What the number stands for. */
+    /** Returns what the number refers to. */
     public static Kind kind(int fd) throws ErrnoException {
         if (Os.current() != Os.LINUX) {
             return unknownKind(fd);
@@ -119,7 +121,7 @@ public final class Fds {
             status = status(fd);
         } catch (ErrnoException e) {
             if (e.is(Errno.ENOSYS) || e.is(Errno.EPERM)) {
-                return unknownKind(fd); // an old kernel or a filter: what we do not know, poll(2) knows
+                return unknownKind(fd); // an old kernel or a filter; poll(2) handles unknown kinds
             }
             throw e;
         }
@@ -133,7 +135,7 @@ public final class Fds {
         };
     }
 
-    /** A number that stands for something, and may be a socket. */
+    /** For a number that refers to something unknown, perhaps a socket. */
     private static Kind unknownKind(int fd) throws ErrnoException {
         Downcall.check("fcntl(F_GETFD)", fd, Posix.probe(fd));
         return socketKind(fd);
@@ -175,26 +177,27 @@ public final class Fds {
         }
     }
 
-    /** Whether calls on the open file never wait, at this moment; whoever shares it may change that. */
+    /** Returns whether calls on the open file do not block at this moment; others that share it may change that. */
     public static boolean isNonBlocking(int fd) throws ErrnoException {
         int flags = Posix.fcntl(fd, F_GETFL, 0);
         return (Downcall.check("fcntl(F_GETFL)", fd, flags) & O_NONBLOCK) != 0;
     }
 
-    /** Another number, close-on-exec and not one of the first three, for the same open file. */
+    /** Returns another number for the same open file, close-on-exec and not one of the first three. */
     public static int duplicate(int fd) throws ErrnoException {
         return Downcall.check("fcntl(F_DUPFD_CLOEXEC)", fd, Posix.fcntl(fd, F_DUPFD_CLOEXEC, 3));
     }
 
-    /** The number is ours: no child shall have it. Says nothing of the open file. */
+    /** Makes the number close-on-exec, because it is ours. This does not affect the open file. */
     public static void setCloseOnExec(int fd) throws ErrnoException {
         Downcall.check("fcntl(F_SETFD)", fd, Posix.fcntl(fd, F_SETFD, FD_CLOEXEC));
     }
 
     /**
-     * Opens once more what the number stands for, with the same access, close-on-exec and without waits.
+     * Opens again what the number refers to, with the same access, close-on-exec and non-blocking.
      *
-     * @return the new number, or {@code -errno}: there is no {@code /proc}, it is another user's, a named pipe has no reader
+     * @return the new number; or {@code -errno}: there is no {@code /proc}, it belongs to another user, or a named pipe
+     *     has no reader
      */
     public static int reopen(int fd) {
         try (CallState state = CallState.borrow()) {
@@ -211,25 +214,25 @@ public final class Fds {
                 int result;
                 do {
                     result = Downcall.run(state, Files.Opening.OPEN, path, mine, 0);
-                } while (result == -Errno.EINTR.code());
+                } while (Errno.isInterrupted(result));
                 return result;
             }
         }
     }
 
-    /** Has the number {@code fd} stand for what {@code reopened} stands for, close-on-exec; {@code reopened} is closed. */
+    /** Makes {@code fd} refer to what {@code reopened} refers to, close-on-exec; {@code reopened} is closed. */
     public static void replace(int fd, int reopened) throws ErrnoException {
         try (CallState state = CallState.borrow()) {
             int result;
             do {
                 result = Downcall.run(state, Linux.DUP3, reopened, fd, O_CLOEXEC);
-            } while (result == -Errno.EINTR.code());
+            } while (Errno.isInterrupted(result));
             Posix.close(state, reopened);
             Downcall.check("dup3", fd, result);
         }
     }
 
-    /** Receives without a wait, whatever the socket's flags. Result as of {@link Sockets#receive}. */
+    /** Receives without blocking, regardless of the socket's flags. Returns the same as {@link Sockets#receive}. */
     public static long receiveNow(CallState state, int fd, long address, long bytes) {
         try {
             return state.longResult(
@@ -239,7 +242,10 @@ public final class Fds {
         }
     }
 
-    /** Sends without a wait and without SIGPIPE, whatever the socket's flags. Result as of {@link Sockets#send}. */
+    /**
+     * Sends without blocking and without SIGPIPE, regardless of the socket's flags. Returns the same as {@link
+     * Sockets#send}.
+     */
     public static long sendNow(CallState state, int fd, long address, long bytes) {
         try {
             return state.longResult((long) SocketCalls.SEND.invokeExact(
@@ -249,63 +255,78 @@ public final class Fds {
         }
     }
 
-    /** As {@link #receiveNow(CallState, int, long, long)}, into a user's native segment, which cannot be freed meanwhile. */
+    /**
+     * Like {@link #receiveNow(CallState, int, long, long)}, into a user's native segment, which cannot be freed during
+     * the call.
+     */
     public static long receiveNow(CallState state, int fd, MemorySegment into, long bytes) {
         return Sockets.receive(state, fd, into, bytes, MSG_DONTWAIT);
     }
 
-    /** As {@link #sendNow(CallState, int, long, long)}, from a user's native segment, which cannot be freed meanwhile. */
+    /**
+     * Like {@link #sendNow(CallState, int, long, long)}, from a user's native segment, which cannot be freed during the
+     * call.
+     */
     public static long sendNow(CallState state, int fd, MemorySegment from, long bytes) {
         return Sockets.send(state, fd, from, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
 
-    /** As {@link #receiveNow(CallState, int, long, long)}, into several buffers. */
+    /** Like {@link #receiveNow(CallState, int, long, long)}, into several buffers. */
     public static long receiveNow(CallState state, int fd, Iovecs into) {
         return Sockets.receiveMessage(state, fd, into.header(), MSG_DONTWAIT);
     }
 
-    /** As {@link #sendNow(CallState, int, long, long)}, from several buffers. */
+    /** Like {@link #sendNow(CallState, int, long, long)}, from several buffers. */
     public static long sendNow(CallState state, int fd, Iovecs from) {
         return Sockets.sendMessage(state, fd, from.header(), MSG_DONTWAIT | MSG_NOSIGNAL);
     }
 
-    /** Reads if poll(2) says that a read will not wait: the count, 0 at the end, or {@code -errno}. */
+    /** Reads if poll(2) says that a read will not block. Returns the count, 0 at the end, or {@code -errno}. */
     public static long readIfReady(CallState state, int fd, long address, long bytes) {
         int ready = isReady(state, fd, Posix.POLLIN);
         return ready < 0 ? ready : Posix.read(state, fd, address, bytes);
     }
 
-    /** Writes if poll(2) says that a write of that size will not wait: the count, or {@code -errno}. */
+    /** Writes if poll(2) says that a write of that size will not block. Returns the count, or {@code -errno}. */
     public static long writeIfReady(CallState state, int fd, long address, long bytes) {
         int ready = isReady(state, fd, Posix.POLLOUT);
         return ready < 0 ? ready : Posix.write(state, fd, address, bytes);
     }
 
-    /** As {@link #readIfReady(CallState, int, long, long)}, into a user's native segment, which cannot be freed meanwhile. */
+    /**
+     * Like {@link #readIfReady(CallState, int, long, long)}, into a user's native segment, which cannot be freed during
+     * the call.
+     */
     public static long readIfReady(CallState state, int fd, MemorySegment into, long bytes) {
         int ready = isReady(state, fd, Posix.POLLIN);
         return ready < 0 ? ready : Posix.read(state, fd, into, bytes);
     }
 
-    /** As {@link #writeIfReady(CallState, int, long, long)}, from a user's native segment, which cannot be freed meanwhile. */
+    /**
+     * Like {@link #writeIfReady(CallState, int, long, long)}, from a user's native segment, which cannot be freed
+     * during the call.
+     */
     public static long writeIfReady(CallState state, int fd, MemorySegment from, long bytes) {
         int ready = isReady(state, fd, Posix.POLLOUT);
         return ready < 0 ? ready : Posix.write(state, fd, from, bytes);
     }
 
-    /** As {@link #readIfReady(CallState, int, long, long)}, into several buffers. */
+    /** Like {@link #readIfReady(CallState, int, long, long)}, into several buffers. */
     public static long readIfReady(CallState state, int fd, Iovecs into) {
         int ready = isReady(state, fd, Posix.POLLIN);
         return ready < 0 ? ready : Posix.read(state, fd, into);
     }
 
-    /** As {@link #writeIfReady(CallState, int, long, long)}, from several buffers. */
+    /** Like {@link #writeIfReady(CallState, int, long, long)}, from several buffers. */
     public static long writeIfReady(CallState state, int fd, Iovecs from) {
         int ready = isReady(state, fd, Posix.POLLOUT);
         return ready < 0 ? ready : Posix.write(state, fd, from);
     }
 
-    /** Positive, or {@code -EAGAIN}, or another {@code -errno}. A hang-up or an error counts: the call will tell of it. */
+    /**
+     * Returns a positive number, {@code -EAGAIN}, or another {@code -errno}. A hang-up or an error counts as ready: the
+     * call will report it.
+     */
     private static int isReady(CallState state, int fd, short direction) {
         long pollfd = state.scratch();
         Posix.putInt(pollfd, fd);

@@ -25,10 +25,10 @@ import java.nio.file.StandardOpenOption;
 import java.util.Set;
 
 /**
- * Regular files by descriptor, on Linux: open, size, reads and writes at a position, to a socket, force.
+ * Regular files with descriptors, on Linux: open, size, reads and writes at a position, sending to a socket, force.
  *
- * <p>Calls that move bytes return the count or {@code -errno}; the others throw. A method that takes a number is called while a use
- * of its descriptor is held.
+ * <p>Calls that move bytes return the count or {@code -errno}; the others throw. A method that takes a number must be
+ * called while a use of its descriptor is held.
  */
 public final class Files {
     private static final int O_WRONLY = 1;
@@ -42,15 +42,15 @@ public final class Files {
     private static final int O_DSYNC = 0x1000;
     private static final int O_SYNC = 0x101000;
     private static final int O_CLOEXEC = 0x80000;
-    /** The one flag here whose number depends on the CPU. */
+    /** The only flag here whose number depends on the CPU. */
     private static final int O_NOFOLLOW = System.getProperty("os.arch", "").equals("aarch64") ? 0x8000 : 0x20000;
 
-    /** Everybody may read and write, less what the umask takes away: as the JDK creates files. */
+    /** Everybody may read and write, as far as the umask permits, as in files that the JDK creates. */
     private static final int MODE = 0666;
 
     private Files() {}
 
-    /** Whether the calls here know this system's numbers. */
+    /** Returns whether the constants here are right for this system. */
     public static boolean isSupported() {
         return Os.current() == Os.LINUX;
     }
@@ -58,10 +58,10 @@ public final class Files {
     /**
      * Opens a regular file, close-on-exec.
      *
-     * @param options as {@link java.nio.channels.FileChannel#open} takes them, save DELETE_ON_CLOSE
-     * @throws FileSystemException of the kind that {@code java.nio} would throw; also if it is no regular file
+     * @param options as for {@link java.nio.channels.FileChannel#open}, except DELETE_ON_CLOSE
+     * @throws FileSystemException of the kind that {@code java.nio} would throw; also if it is not a regular file
      * @throws IllegalArgumentException if the options contradict each other
-     * @throws UnsupportedOperationException for an option that is not known here
+     * @throws UnsupportedOperationException for an option that is not supported here
      */
     public static Descriptor open(Path path, Set<? extends OpenOption> options) throws IOException {
         int flags = flags(options);
@@ -71,7 +71,7 @@ public final class Files {
                 long address = zeroTerminated(arena, NativePaths.bytes(path));
                 do {
                     fd = Downcall.run(state, Opening.OPEN, address, flags, MODE);
-                } while (fd == -Errno.EINTR.code());
+                } while (Errno.isInterrupted(fd));
             }
             if (fd < 0) {
                 throw failed(path, -fd);
@@ -93,7 +93,10 @@ public final class Files {
         }
     }
 
-    /** O_NONBLOCK means nothing to a regular file; but a pipe of that name would have us wait for its other end. */
+    /**
+     * Includes O_NONBLOCK, which means nothing for a regular file; but if the path is a named pipe, open would wait for
+     * its other end.
+     */
     static int flags(Set<? extends OpenOption> options) {
         int flags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
         boolean read = false;
@@ -118,14 +121,14 @@ public final class Files {
                 case CREATE_NEW -> flags |= O_CREAT | O_EXCL;
                 case SYNC -> flags |= O_SYNC;
                 case DSYNC -> flags |= O_DSYNC;
-                case SPARSE -> {} // every file is, here
+                case SPARSE -> {} // every file may be sparse here
                 case DELETE_ON_CLOSE ->
                     throw new UnsupportedOperationException(
                             "cannot open a file with DELETE_ON_CLOSE; delete it when it is open, or when you are done");
             }
         }
         if (!write) {
-            // As the JDK has it: without WRITE these mean nothing.
+            // As in the JDK: without WRITE, these mean nothing.
             flags &= ~(O_CREAT | O_EXCL | O_TRUNC);
         } else if ((flags & O_APPEND) != 0 && (read || (flags & O_TRUNC) != 0)) {
             throw new IllegalArgumentException("APPEND goes with neither READ nor TRUNCATE_EXISTING");
@@ -143,7 +146,7 @@ public final class Files {
         } else if (code == Errno.EACCES.code()) {
             failure = new AccessDeniedException(file);
         } else if (code == Errno.EMFILE.code() || code == Errno.ENFILE.code()) {
-            return new ErrnoException("open", -1, code); // nothing is wrong with this file
+            return new ErrnoException("open", -1, code); // this file is not to blame
         } else {
             failure = new FileSystemException(file, null, "cannot open it: " + Errno.describe(code));
         }
@@ -151,12 +154,12 @@ public final class Files {
         return failure;
     }
 
-    /** How many bytes the file has now. */
+    /** Returns how many bytes the file has now. */
     public static long size(int fd) throws ErrnoException {
         return Fds.status(fd).size();
     }
 
-    /** Reads at a position into library or pinned memory: the count, 0 at the end, or {@code -errno}. */
+    /** Reads at a position into library or pinned memory. Returns the count, 0 at the end, or {@code -errno}. */
     public static long read(CallState state, int fd, long address, long bytes, long position) {
         try {
             return state.longResult((long) Data.PREAD.invokeExact(state.segment, (long) fd, address, bytes, position));
@@ -165,7 +168,7 @@ public final class Files {
         }
     }
 
-    /** Writes at a position from library or pinned memory: the count, or {@code -errno}. */
+    /** Writes at a position from library or pinned memory. Returns the count, or {@code -errno}. */
     public static long write(CallState state, int fd, long address, long bytes, long position) {
         try {
             return state.longResult((long) Data.PWRITE.invokeExact(state.segment, (long) fd, address, bytes, position));
@@ -174,7 +177,10 @@ public final class Files {
         }
     }
 
-    /** As {@link #read(CallState, int, long, long, long)}, into a user's native segment, which cannot be freed meanwhile. */
+    /**
+     * Like {@link #read(CallState, int, long, long, long)}, into a user's native segment, which cannot be freed during
+     * the call.
+     */
     public static long read(CallState state, int fd, MemorySegment into, long bytes, long position) {
         try {
             return state.longResult(
@@ -184,7 +190,10 @@ public final class Files {
         }
     }
 
-    /** As {@link #write(CallState, int, long, long, long)}, from a user's native segment, which cannot be freed meanwhile. */
+    /**
+     * Like {@link #write(CallState, int, long, long, long)}, from a user's native segment, which cannot be freed during
+     * the call.
+     */
     public static long write(CallState state, int fd, MemorySegment from, long bytes, long position) {
         try {
             return state.longResult(
@@ -195,8 +204,9 @@ public final class Files {
     }
 
     /**
-     * Gives a file's bytes, from a position on, to a socket, past this process: the count, 0 at the end of the file, or {@code -errno}. A count
-     * below what was asked for says nothing about the socket; {@code -EAGAIN} does.
+     * Sends a file's bytes from a position to a socket, without passing them through this process. Returns the count, 0
+     * at the end of the file, or {@code -errno}. A smaller count than was asked for says nothing about the socket;
+     * {@code -EAGAIN} does.
      */
     public static long send(CallState state, int socket, int file, long position, long bytes) {
         long offset = state.scratch();
@@ -209,14 +219,14 @@ public final class Files {
         }
     }
 
-    /** Waits until what was written is on the device. */
+    /** Waits until everything written is on the device. */
     public static void force(int fd, boolean metadata) throws ErrnoException {
         try (CallState state = CallState.borrow()) {
             MethodHandle call = metadata ? Forcing.FSYNC : Forcing.FDATASYNC;
             int result;
             do {
                 result = Downcall.run(state, call, fd);
-            } while (result == -Errno.EINTR.code());
+            } while (Errno.isInterrupted(result));
             Downcall.check(metadata ? "fsync" : "fdatasync", fd, result);
         }
     }

@@ -17,11 +17,11 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * inotify(7): the kernel's queue of file changes, and the walk through the records that it hands out.
+ * inotify(7): the kernel's queue of file changes, with an iteration over its records.
  *
- * <p>A record is {@code {int wd; uint32 mask; uint32 cookie; uint32 len; char name[len]}}; the name is padded with zeros. One read
- * gives as many whole records as fit, so the buffer holds at least one with the longest name. Used by one thread at a time, save
- * {@link #watch} and {@link #unwatch}.
+ * <p>A record is {@code {int wd; uint32 mask; uint32 cookie; uint32 len; char name[len]}}; the name is padded with
+ * zeros. One read returns as many whole records as fit, so the buffer has room for at least one with the longest name.
+ * Used by one thread at a time, except {@link #watch} and {@link #unwatch}.
  */
 public final class Inotify {
     public static final int ATTRIB = 0x4;
@@ -43,10 +43,10 @@ public final class Inotify {
     private static final int BUFFER_BYTES = 4096;
 
     private final Descriptor descriptor;
-    /** On the heap: a source owns no native memory. */
+    /** On the heap, because sources own no native memory. */
     private final MemorySegment buffer = MemorySegment.ofArray(new byte[BUFFER_BYTES]);
 
-    /** The record that is looked at, and the end of what was read. */
+    /** The current record, and the end of what was read. */
     private long at;
 
     private long next;
@@ -56,7 +56,7 @@ public final class Inotify {
         this.descriptor = descriptor;
     }
 
-    /** Opens a queue, non-blocking and close-on-exec; its descriptor is the caller's to close. */
+    /** Opens a queue, non-blocking and close-on-exec; its descriptor must be closed by the caller. */
     public static Inotify open() throws ErrnoException {
         try (CallState state = CallState.borrow()) {
             int fd = Downcall.run(state, Calls.INIT1, NONBLOCK_CLOEXEC);
@@ -68,7 +68,7 @@ public final class Inotify {
         return descriptor;
     }
 
-    /** Begins to watch a path, or replaces the mask of one that is watched; a use of the descriptor is held. */
+    /** Starts to watch a path, or replaces the mask of one that is watched. A use of the descriptor must be held. */
     public int watch(Path path, int mask) throws ErrnoException {
         try (Arena arena = Arena.ofConfined();
                 CallState state = CallState.borrow()) {
@@ -78,13 +78,13 @@ public final class Inotify {
         }
     }
 
-    /** Ends a watch; one that has ended already is no failure. A use of the descriptor is held. */
+    /** Ends a watch; does nothing if it has ended already. A use of the descriptor must be held. */
     public void unwatch(int watch) {
         Downcall.run(Calls.RM_WATCH, descriptor.fd(), watch);
     }
 
     /**
-     * Goes to the next record, with a read if there is none left; a use of the descriptor is held.
+     * Moves to the next record, reading more if there is none left. A use of the descriptor must be held.
      *
      * @return false if there is none now
      */
@@ -97,7 +97,7 @@ public final class Inotify {
         return true;
     }
 
-    /** Whether records were read and not looked at. */
+    /** Returns whether there are records that were read but not visited. */
     public boolean hasRead() {
         return next != end;
     }
@@ -109,8 +109,8 @@ public final class Inotify {
             long result;
             do {
                 result = Posix.read(state, descriptor.fd(), scratch, BUFFER_BYTES);
-            } while (result == -Errno.EINTR.code());
-            if (result == -Errno.EAGAIN.code()) {
+            } while (Errno.isInterrupted(result));
+            if (Errno.isWouldBlock(result)) {
                 return false;
             }
             if (result < 0) {
@@ -123,7 +123,7 @@ public final class Inotify {
         }
     }
 
-    /** The watch that the record belongs to, or −1 for an overflow. */
+    /** Returns the watch to which the record belongs, or −1 for an overflow. */
     public int watch() {
         return buffer.get(ValueLayout.JAVA_INT_UNALIGNED, at);
     }
@@ -132,12 +132,12 @@ public final class Inotify {
         return buffer.get(ValueLayout.JAVA_INT_UNALIGNED, at + 4);
     }
 
-    /** The same number in both records of a rename. */
+    /** Returns a number that is the same in both records of a rename. */
     public int cookie() {
         return buffer.get(ValueLayout.JAVA_INT_UNALIGNED, at + 8);
     }
 
-    /** The entry of the watched directory, or null if the record is of the directory itself. */
+    /** Returns the entry of the watched directory; null if the record is about the directory itself. */
     public @Nullable Path name() {
         long length = next - at - HEADER_BYTES;
         int bytes = 0;

@@ -11,10 +11,11 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whom a datagram socket heard from or spoke to last: the kernel's bytes, and the object of them, made when somebody asks and kept
- * while the bytes stay the same. So a socket that has one peer, or several in turn and nobody who asks, allocates nothing.
+ * The address that a datagram socket last received from or sent to: the kernel's bytes, and the object for them,
+ * created when it is asked for and kept while the bytes stay the same. So nothing is allocated if a socket has one
+ * peer, or if the address is not asked for.
  *
- * <p>One thread at a time: a socket has one for each direction.
+ * <p>Used by one thread at a time: a socket has one for each direction.
  */
 public final class PeerAddress {
     private static final SocketAddressCodec CODEC = SocketAddressCodec.current();
@@ -31,12 +32,12 @@ public final class PeerAddress {
     private boolean known;
     private @Nullable InetSocketAddress address;
 
-    /** An address for sockets of a family: one that {@link Datagrams#open} told. */
+    /** Creates an address for sockets of a family, as returned by {@link Datagrams#open}. */
     PeerAddress(int family) {
         this.family = family;
     }
 
-    /** The address, or null if there was none yet. */
+    /** Returns the address, or null if there was none yet. */
     public @Nullable InetSocketAddress address() {
         if (address == null && known) {
             try (CallState state = CallState.borrow()) {
@@ -48,7 +49,7 @@ public final class PeerAddress {
         return address;
     }
 
-    /** Takes what the kernel wrote. */
+    /** Stores what the kernel wrote. */
     void take(long at, int length) {
         boolean long6 = length > INET_BYTES;
         long one = Posix.getLong(at);
@@ -66,10 +67,10 @@ public final class PeerAddress {
     }
 
     /**
-     * Writes an address for the kernel. The same object as last time costs four stores: two addresses that are equal may still differ in
-     * their scope.
+     * Writes an address for the kernel. If it is the same object as last time, this costs four stores. Equality is not
+     * enough, because two equal addresses may differ in their scope.
      *
-     * @return the length, or {@code -EAFNOSUPPORT} for an IPv6 address on a socket of IPv4
+     * @return the length, or {@code -EAFNOSUPPORT} for an IPv6 address on an IPv4 socket
      */
     int put(InetSocketAddress to, long at) {
         if (isLast(to)) {

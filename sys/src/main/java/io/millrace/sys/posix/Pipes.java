@@ -7,13 +7,13 @@ import io.millrace.sys.call.Iovecs;
 import io.millrace.sys.call.Posix;
 import java.lang.foreign.MemorySegment;
 
-/** Pipes: two descriptors, and read and write on them. Results of the data calls are the count or {@code -errno}. */
+/** Pipes: opening them, and reads and writes. The calls that move bytes return the count or {@code -errno}. */
 public final class Pipes {
     /**
-     * The two ends of a new pipe, the caller's to close.
+     * The two ends of a new pipe, which the caller must close.
      *
-     * @param reader where bytes come out
-     * @param writer where they go in
+     * @param reader the end from which bytes are read
+     * @param writer the end to which bytes are written
      */
     public record Ends(Descriptor reader, Descriptor writer) {}
 
@@ -32,35 +32,42 @@ public final class Pipes {
         return new Ends(new Descriptor(ends[0], true), new Descriptor(ends[1], true));
     }
 
-    /** Reads into library or pinned memory: the count, 0 at the end, or {@code -errno}. */
+    /** Reads into library or pinned memory. Returns the count, 0 at the end, or {@code -errno}. */
     public static long read(CallState state, int fd, long address, long bytes) {
         return Posix.read(state, fd, address, bytes);
     }
 
     /**
-     * Writes from library or pinned memory: the count, or {@code -errno}. A pipe has no MSG_NOSIGNAL; the JVM itself catches SIGPIPE
-     * and goes on, so that a pipe without a reader is {@code EPIPE} here.
+     * Writes from memory of the library, or pinned memory. Returns the count, or {@code -errno}. A pipe has no
+     * MSG_NOSIGNAL; the JVM itself catches SIGPIPE and continues, so a pipe without a reader returns {@code EPIPE}
+     * here.
      */
     public static long write(CallState state, int fd, long address, long bytes) {
         return Posix.write(state, fd, address, bytes);
     }
 
-    /** As {@link #read(CallState, int, long, long)}, into a user's native segment, which cannot be freed meanwhile. */
+    /**
+     * Like {@link #read(CallState, int, long, long)}, into a user's native segment, which cannot be freed during the
+     * call.
+     */
     public static long read(CallState state, int fd, MemorySegment into, long bytes) {
         return Posix.read(state, fd, into, bytes);
     }
 
-    /** As {@link #write(CallState, int, long, long)}, from a user's native segment, which cannot be freed meanwhile. */
+    /**
+     * Like {@link #write(CallState, int, long, long)}, from a user's native segment, which cannot be freed during the
+     * call.
+     */
     public static long write(CallState state, int fd, MemorySegment from, long bytes) {
         return Posix.write(state, fd, from, bytes);
     }
 
-    /** Reads into several buffers: the count, 0 at the end, or {@code -errno}. */
+    /** Reads into several buffers. Returns the count, 0 at the end, or {@code -errno}. */
     public static long read(CallState state, int fd, Iovecs into) {
         return Posix.read(state, fd, into);
     }
 
-    /** Writes from several buffers: the count, or {@code -errno}. */
+    /** Writes from several buffers. Returns the count, or {@code -errno}. */
     public static long write(CallState state, int fd, Iovecs from) {
         return Posix.write(state, fd, from);
     }

@@ -24,21 +24,22 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Child processes on Linux: posix_spawn, a pidfd that is readable when the child has ended, and its status by waitid.
+ * Child processes on Linux: posix_spawn, a pidfd that is readable when the child has ended, and its status from waitid.
  *
- * <p><b>Why not ProcessBuilder.</b> It hides its descriptors, and its reaper thread takes the status. The JVM's reaper waits for the
- * children that ProcessBuilder started, one by one, so it does not see ours, and we do not see its.
+ * <p><b>Why not ProcessBuilder.</b> It hides its descriptors, and its reaper thread takes the status. The JVM's reaper
+ * waits for the children that ProcessBuilder started, one by one, so it does not see ours, and we do not see its
+ * children.
  *
- * <p><b>No race with a number that was given to somebody else.</b> A child that was not waited for keeps its number, as a zombie if
- * it has ended; only this class waits for the children that it started. So the pidfd that is opened after the spawn is that child's,
- * and signals go through it.
+ * <p><b>No race with a number that was reused.</b> A child that was not waited for keeps its number, as a zombie if it
+ * has ended, and only this class waits for the children that it started. So the pidfd that is opened after the spawn
+ * belongs to that child, and signals go through it.
  *
- * <p><b>What the child gets.</b> Descriptors 0, 1 and 2 and no other: everything above is closed, also what is not close-on-exec,
- * such as the sockets of the JDK (where glibc is older than 2.34 it is not, and close-on-exec decides). No signal is blocked, and each
- * has its default action.
+ * <p><b>What the child inherits.</b> Descriptors 0, 1 and 2 and no other: everything above is closed, even what is not
+ * close-on-exec, such as sockets of the JDK (with glibc before 2.34 it is not, and close-on-exec decides). No signal is
+ * blocked, and each has its default action.
  */
 public final class Processes {
-    /** For a standard stream of the child: the one that this process has. */
+    /** For a standard stream of the child: the corresponding one of this process. */
     public static final int INHERIT = -1;
     /** For a standard stream of the child: {@code /dev/null}. */
     public static final int DISCARD = -2;
@@ -47,7 +48,7 @@ public final class Processes {
      * A child that was started.
      *
      * @param pid its number
-     * @param pidfd readable when it has ended; the caller's to close
+     * @param pidfd readable when it has ended; must be closed by the caller
      */
     public record Started(int pid, Descriptor pidfd) {}
 
@@ -62,7 +63,7 @@ public final class Processes {
     /**
      * A pipe between us and a child.
      *
-     * @param ours the end that never waits
+     * @param ours the end that never blocks
      * @param theirs the number of the end that does, as programs expect; not one of the first three
      */
     public record ChildPipe(Descriptor ours, Descriptor theirs) {}
@@ -86,19 +87,19 @@ public final class Processes {
     private static final int SETSIGDEF = 0x04;
     private static final int SETSIGMASK = 0x08;
     private static final int SIGSET_BYTES = 128;
-    /** More than glibc's and musl's structs for attributes and file actions take. */
+    /** More than glibc and musl need for the structs of attributes and file actions. */
     private static final int STRUCT_BYTES = 512;
 
     private static final int O_RDWR = 2;
     private static final int F_GETFL = 3;
     private static final int F_SETFL = 4;
 
-    /** Children whose owner lost interest before they ended: see {@link #abandon}. */
+    /** Children that were released before they ended: see {@link #abandon}. */
     private static final Queue<Integer> ABANDONED = new ConcurrentLinkedQueue<>();
 
     private Processes() {}
 
-    /** Why children cannot be started here, or null if they can. Asked of the kernel once. */
+    /** Returns why children cannot be started here, or null if they can. The kernel is asked once. */
     public static @Nullable String refusal() {
         return Probe.REFUSAL;
     }
@@ -113,13 +114,13 @@ public final class Processes {
             try (CallState state = CallState.borrow()) {
                 int fd = pidfdOpen(state, (int) ProcessHandle.current().pid());
                 if (fd == -Errno.EMFILE.code() || fd == -Errno.ENFILE.code()) {
-                    return null; // passing: let the spawn report it
+                    return null; // temporary: let the spawn report it
                 }
                 if (fd < 0) {
                     return "pidfd_open failed: " + Errno.describe(-fd)
                             + "; it needs Linux 5.4, and a filter that allows it";
                 }
-                // We are no child of ours, so a kernel that knows P_PIDFD says ECHILD; an older one does not know the
+                // We are not our own child, so a kernel that knows P_PIDFD returns ECHILD; an older one rejects the
                 // argument.
                 int waited = waitid(state, P_PIDFD, fd, WEXITED | WNOHANG, state.scratch());
                 Posix.close(state, fd);
@@ -128,7 +129,7 @@ public final class Processes {
         }
     }
 
-    /** Opens a pipe that the child reads from or writes to. */
+    /** Opens a pipe from which the child reads, or to which it writes. */
     public static ChildPipe pipe(boolean childReads) throws ErrnoException {
         try (CallState state = CallState.borrow()) {
             int reader;
@@ -143,12 +144,12 @@ public final class Processes {
             Descriptor theirs = new Descriptor(childReads ? reader : writer, true);
             boolean done = false;
             try {
-                // The two ends are two open files: the flag is on ours only, which nobody else has seen yet.
+                // The two ends are two open files: the flag is set only on ours, which no other process has seen yet.
                 int flags = Posix.fcntl(state, ours.fd(), F_GETFL, 0);
                 Downcall.check(
                         "fcntl(F_SETFL)", ours.fd(), Posix.fcntl(state, ours.fd(), F_SETFL, flags | Fds.O_NONBLOCK));
                 if (theirs.fd() <= 2) {
-                    // This process has no standard streams: in the child the number would be overwritten before it is
+                    // This process has no standard streams: in the child, the number would be overwritten before it is
                     // used.
                     Descriptor low = theirs;
                     theirs = new Descriptor(Fds.duplicate(low.fd()), true);
@@ -166,11 +167,11 @@ public final class Processes {
     }
 
     /**
-     * Starts a program and returns when the child runs it, or could not.
+     * Starts a program, and returns when the child runs it or has failed to.
      *
-     * @param command the program, with a slash or to be looked for in the PATH of this process, and its arguments
-     * @param changed variables to set, or with null to remove; if {@code onlyThese}, all that there are
-     * @param directory where it begins, or null for where this process is
+     * @param command the program (with a slash, or to be searched for in the PATH of this process) and its arguments
+     * @param changed variables to set or, with null, to remove; if {@code onlyThese}, all that there are
+     * @param directory where it starts, or null for the directory of this process
      * @param streams for 0, 1 and 2: a number of ours, {@link #INHERIT} or {@link #DISCARD}
      * @throws ErrnoException with the reason of posix_spawn
      */
@@ -191,8 +192,8 @@ public final class Processes {
                 try {
                     checkSpawn("posix_spawnattr_init", Downcall.run(state, Spawn.ATTR_INIT, attributes));
                     try {
-                        actions(state, arena, actions, directory, streams);
-                        attributes(state, arena, attributes);
+                        addActions(state, arena, actions, directory, streams);
+                        setAttributes(state, arena, attributes);
                         pid = spawn(state, arena, command, environment(changed, onlyThese), actions, attributes);
                     } finally {
                         Downcall.run(state, Spawn.ATTR_DESTROY, attributes);
@@ -203,7 +204,7 @@ public final class Processes {
             }
             int pidfd = pidfdOpen(state, pid);
             if (pidfd < 0) {
-                // Nobody would ever hear of it: it must not run on. Ended by force it is gone in no time.
+                // It must not keep running, because no one knows of it. It has been killed, so it ends very soon.
                 Downcall.run(state, Spawn.KILL, pid, SIGKILL);
                 waitFor(P_PID, pid, WEXITED);
                 throw new ErrnoException("pidfd_open", -1, -pidfd);
@@ -212,7 +213,7 @@ public final class Processes {
         }
     }
 
-    private static void actions(CallState state, Arena arena, long actions, @Nullable Path directory, int[] streams)
+    private static void addActions(CallState state, Arena arena, long actions, @Nullable Path directory, int[] streams)
             throws ErrnoException {
         if (directory != null) {
             if (Changing.ADD_CHDIR == null) {
@@ -236,7 +237,7 @@ public final class Processes {
         }
     }
 
-    private static void attributes(CallState state, Arena arena, long attributes) throws ErrnoException {
+    private static void setAttributes(CallState state, Arena arena, long attributes) throws ErrnoException {
         long set = arena.allocate(SIGSET_BYTES, 8).address();
         Downcall.run(state, Spawn.SIGFILLSET, set);
         checkSpawn("setsigdefault", Downcall.run(state, Spawn.SET_DEFAULT, attributes, set));
@@ -267,7 +268,7 @@ public final class Processes {
         }
     }
 
-    /** A null-terminated array of strings. */
+    /** Returns a null-terminated array of strings. */
     private static long array(Arena arena, List<byte[]> strings) {
         long array = arena.allocate((strings.size() + 1L) * 8, 8).address();
         for (int i = 0; i < strings.size(); i++) {
@@ -276,7 +277,7 @@ public final class Processes {
         return array;
     }
 
-    /** Every byte is one character here, so that variables which we only pass on stay what they are in any locale. */
+    /** Every byte is one character here, so that variables that are only passed on stay unchanged in any locale. */
     private static List<byte[]> environment(Map<String, @Nullable String> changed, boolean onlyThese) {
         Map<String, String> all = onlyThese ? new LinkedHashMap<>() : inherited();
         changed.forEach((name, value) -> {
@@ -303,7 +304,7 @@ public final class Processes {
                 }
             }
         } catch (IOException e) {
-            // No /proc: what the JVM could decode.
+            // Without /proc: what the JVM could decode.
             System.getenv().forEach((name, value) -> all.put(bytewise(name, name), bytewise(value, name)));
         }
         return all;
@@ -314,11 +315,11 @@ public final class Processes {
     }
 
     /**
-     * Takes the status of a child that has ended, so that it is gone; to be called until it gave it, and never again. A use of the
-     * pidfd is held.
+     * Takes the status of a child that has ended, so that it is gone. To be called until it returns the status, and
+     * never again. A use of the pidfd must be held.
      *
      * @return null if the child has not ended
-     * @throws ErrnoException with ECHILD if somebody else took the status
+     * @throws ErrnoException with ECHILD if other code took the status
      */
     public static @Nullable Ended take(int pidfd) throws ErrnoException {
         return waitFor(P_PIDFD, pidfd, WEXITED | WNOHANG);
@@ -331,7 +332,7 @@ public final class Processes {
             do {
                 Native.MEMORY.asSlice(info, SIGINFO_BYTES).fill((byte) 0);
                 result = waitid(state, type, id, options, info);
-            } while (result == -Errno.EINTR.code());
+            } while (Errno.isInterrupted(result));
             Downcall.check("waitid", type == P_PIDFD ? id : -1, result);
             if (Posix.getInt(info + SI_PID) == 0) {
                 return null;
@@ -342,7 +343,7 @@ public final class Processes {
     }
 
     /**
-     * Sends a signal; a use of the pidfd is held.
+     * Sends a signal. A use of the pidfd must be held.
      *
      * @return false if the child is gone
      */
@@ -359,8 +360,8 @@ public final class Processes {
     }
 
     /**
-     * Nobody will ask for this child's status: it is taken and thrown away when a later child is started or abandoned and this one
-     * has ended by then. Until somebody waits for it, its number is its own, so that no descriptor need be kept for it.
+     * Releases a child whose status is not needed: it is taken and discarded when a later child is started or released
+     * and this one has ended by then. Until then, its number is not reused, so no descriptor need be kept for it.
      */
     public static void abandon(int pid) {
         ABANDONED.add(pid);
@@ -372,7 +373,7 @@ public final class Processes {
             try {
                 return waitFor(P_PID, pid, WEXITED | WNOHANG) != null;
             } catch (ErrnoException e) {
-                return true; // somebody else took it
+                return true; // other code took it
             }
         });
     }

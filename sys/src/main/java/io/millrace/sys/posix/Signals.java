@@ -13,23 +13,24 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Signals sent to this process, heard through the JVM's own {@code sun.misc.Signal}: a signalfd cannot work, because it needs every
- * thread to block the signal, and the JVM's threads do not.
+ * Signals sent to this process, received through the JVM's {@code sun.misc.Signal}. A signalfd would not work, because
+ * it requires every thread to block the signal, and the JVM's threads do not.
  *
- * <p>{@code sun.misc} is reached by method handles: javac's warning about it cannot be silenced under {@code --release}.
+ * <p>{@code sun.misc} is used through method handles, because javac's warning about it cannot be suppressed with {@code
+ * --release}.
  *
- * <p><b>One handler of ours per signal.</b> However many listen to a signal, the JVM knows one handler: the first listener
- * installs it and keeps what was there, the last one puts that back. So listeners may come and go in any order. If somebody else
- * has put a handler over ours meanwhile, theirs stays.
+ * <p><b>One handler per signal.</b> However many listeners a signal has, the JVM knows one handler: the first listener
+ * installs it and keeps the previous one, the last one restores that. So listeners may come and go in any order. If
+ * other code has replaced our handler meanwhile, theirs stays.
  */
 public final class Signals {
-    /** Somebody who listens. Closing is idempotent, from any thread; a call under way may finish after it. */
+    /** A listener's subscription. Closing is idempotent, from any thread; a call in progress may finish after it. */
     public interface Listening extends AutoCloseable {
         @Override
         void close();
     }
 
-    /** What a listener would break, and why; also those for which the JVM itself would say no more than "already used". */
+    /** Signals that a listener would break, and why; also those that the JVM would refuse with only "already used". */
     private static final Map<String, String> REFUSED = Map.ofEntries(
             Map.entry("KILL", "the kernel lets nobody catch it"),
             Map.entry("STOP", "the kernel lets nobody catch it"),
@@ -55,7 +56,7 @@ public final class Signals {
         final Object signal;
         final Object handler;
         final Object before;
-        /** Replaced as a whole: a signal is handed out without the lock. */
+        /** Replaced as a whole, because signals are passed on without the lock. */
         volatile List<Listener> listeners = List.of();
 
         Entry(Object signal) throws Throwable {
@@ -68,8 +69,8 @@ public final class Signals {
             this.before = Jvm.handle(signal, handler);
         }
 
-        /** Puts back what was there, unless somebody else has put theirs over ours. */
-        @SuppressWarnings("ReferenceEquality") // identity is what is meant
+        /** Restores the previous handler, unless other code has replaced ours. */
+        @SuppressWarnings("ReferenceEquality") // compares identity on purpose
         void restore() throws Throwable {
             Object present = Jvm.handle(signal, before);
             if (present != handler) {
@@ -95,16 +96,17 @@ public final class Signals {
         }
     }
 
-    /** {@code TERM} of {@code TERM} and of {@code SIGTERM}. */
+    /** Returns {@code TERM} for {@code TERM} and for {@code SIGTERM}. */
     public static String plainName(String name) {
         return name.startsWith("SIG") ? name.substring(3) : name;
     }
 
     /**
-     * Listens to a signal. What the program did on it so far, it does no longer.
+     * Listens to a signal, which then no longer has its previous effect.
      *
      * @param name without SIG
-     * @param callback called for each signal that the JVM delivers, on a thread that the JVM makes for it; must be short
+     * @param callback called for each signal that the JVM delivers, on a thread that the JVM creates for it; must be
+     *     short
      * @throws IllegalArgumentException if there is no such signal, or it cannot be listened to
      */
     public static Listening listen(String name, Runnable callback) {
@@ -162,7 +164,7 @@ public final class Signals {
     }
 
     /**
-     * This system's number of a signal.
+     * Returns this system's number of a signal.
      *
      * @param name without SIG
      * @throws IllegalArgumentException if there is no such signal
@@ -176,7 +178,7 @@ public final class Signals {
         }
     }
 
-    /** {@code SIGTERM} for 15, {@code signal 40} for one without a name. */
+    /** Returns, for example, {@code SIGTERM} for 15, or {@code signal 40} for one without a name. */
     public static String describe(int number) {
         return Optional.ofNullable(Names.BY_NUMBER.get(number))
                 .map(name -> "SIG" + name)
@@ -206,7 +208,7 @@ public final class Signals {
             return names;
         }
 
-        /** Zero is no signal: the name is another system's. */
+        /** Zero is not a signal: the name belongs to another system. */
         private static int numberOrZero(String name) {
             try {
                 return number(name);
@@ -216,7 +218,7 @@ public final class Signals {
         }
     }
 
-    /** {@code sun.misc.Signal}, by its names. */
+    /** {@code sun.misc.Signal}, by name. */
     private static final class Jvm {
         static final MethodHandle SIGNAL;
         static final MethodHandle NUMBER;
@@ -243,7 +245,7 @@ public final class Signals {
             return HANDLE.invoke(signal, handler);
         }
 
-        @SuppressWarnings("ReferenceEquality") // as Object.equals has it
+        @SuppressWarnings("ReferenceEquality") // as in Object.equals
         static Object handler(Runnable callback) {
             return Proxy.newProxyInstance(
                     HANDLER.getClassLoader() == null ? Signals.class.getClassLoader() : HANDLER.getClassLoader(),

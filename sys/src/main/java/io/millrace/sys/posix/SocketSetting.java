@@ -7,10 +7,11 @@ import io.millrace.sys.call.Os;
 import io.millrace.sys.call.Posix;
 
 /**
- * What can be set of a socket and asked of it, with this system's numbers. Each value is an {@code int}: 0 or 1 of a switch, bytes of a buffer, seconds
- * of a time.
+ * The options of a socket that can be set and read, with this system's numbers. Each value is an {@code int}: 0 or 1
+ * for a switch, bytes for a buffer, seconds for a time.
  *
- * <p>A method that takes a number instead of a {@link Descriptor} is called while a use of that descriptor is held.
+ * <p>A method that takes a number instead of a {@link Descriptor} must be called while a use of that descriptor is
+ * held.
  */
 public enum SocketSetting {
     REUSE_ADDRESS(Level.SOCKET, 2, 0x4, 0x4),
@@ -19,17 +20,24 @@ public enum SocketSetting {
     SEND_BUFFER(Level.SOCKET, 7, 0x1001, 0x1001),
     RECEIVE_BUFFER(Level.SOCKET, 8, 0x1002, 0x1002),
     KEEP_ALIVE(Level.SOCKET, 9, 0x8, 0x8),
-    /** Seconds, or −1 for none. On macOS the option that counts in seconds, which SO_LINGER does not. */
+    /** Seconds, or −1 for none. On macOS, the option that counts in seconds, which SO_LINGER does not. */
     LINGER(Level.SOCKET, 13, 0x1080, 0x80),
     REUSE_PORT(Level.SOCKET, 15, 0x200, 0x200),
     NO_DELAY(Level.TCP, 1, 1, 1),
     KEEP_IDLE(Level.TCP, 4, 0x10, 0x100),
     KEEP_INTERVAL(Level.TCP, 5, 0x101, 0x200),
     KEEP_COUNT(Level.TCP, 6, 0x102, 0x400),
-    IPV6_ONLY(Level.IPV6, 26, 27, 27);
+    /** How many connections may wait whose first packet brought bytes. For a listener; on macOS only a switch. */
+    FAST_OPEN(Level.TCP, 23, 0x105, 0x401),
+    IPV6_ONLY(Level.IPV6, 26, 27, 27),
+    /** For IPv4 only. */
+    TYPE_OF_SERVICE(Level.IP, 1, 3, 3),
+    /** For both address families: see {@link #set}. */
+    TRAFFIC_CLASS(Level.IPV6, 67, 36, 61);
 
     private enum Level {
         SOCKET(Os.current().isBsd() ? 0xffff : 1),
+        IP(0),
         TCP(6),
         IPV6(41);
 
@@ -54,7 +62,10 @@ public enum SocketSetting {
         };
     }
 
-    /** Sets it. */
+    /**
+     * Sets the option. The traffic class is two options, IPV6_TCLASS and IP_TOS: an IPv6 socket may carry a connection
+     * over IPv4, and then has both if the system accepts both.
+     */
     public void set(int fd, int value) throws ErrnoException {
         try (CallState state = CallState.borrow()) {
             long at = state.scratch() + Sockets.VALUE;
@@ -67,6 +78,10 @@ public enum SocketSetting {
                 Posix.putInt(at, value);
             }
             int result = Sockets.setOption(state, fd, level, option, at, bytes);
+            if (this == TRAFFIC_CLASS) {
+                int ofFour = Sockets.setOption(state, fd, TYPE_OF_SERVICE.level, TYPE_OF_SERVICE.option, at, bytes);
+                result = result < 0 ? ofFour : result;
+            }
             if (result < 0) {
                 throw new ErrnoException("setsockopt(" + this + ")", fd, -result);
             }
@@ -74,8 +89,8 @@ public enum SocketSetting {
     }
 
     /**
-     * Asks the kernel. Linux counts its own book-keeping as part of a buffer and so reports twice what was set; as everywhere in
-     * Java, the half of it is the size.
+     * Returns the value. Linux counts its own bookkeeping as part of a buffer and so reports twice what was set; as
+     * everywhere in Java, this returns half of it.
      */
     public int get(int fd) throws ErrnoException {
         try (CallState state = CallState.borrow()) {
@@ -84,6 +99,9 @@ public enum SocketSetting {
             Posix.putLong(at, 0);
             Posix.putInt(length, this == LINGER ? 2 * INT_BYTES : INT_BYTES);
             int result = Sockets.getOption(state, fd, level, option, at, length);
+            if (result < 0 && this == TRAFFIC_CLASS) {
+                result = Sockets.getOption(state, fd, TYPE_OF_SERVICE.level, TYPE_OF_SERVICE.option, at, length);
+            }
             if (result < 0) {
                 throw new ErrnoException("getsockopt(" + this + ")", fd, -result);
             }

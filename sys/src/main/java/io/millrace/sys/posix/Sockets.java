@@ -22,10 +22,11 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls on stream sockets, TCP and Unix. Every socket made here is non-blocking and close-on-exec, and never raises SIGPIPE.
+ * The calls on stream sockets, TCP and Unix. Every socket created here is non-blocking and close-on-exec, and never
+ * raises SIGPIPE.
  *
- * <p>Calls that move bytes return the count or {@code -errno}, because would-block is a value; the others throw. A method that
- * takes a number instead of a {@link Descriptor} is called while a use of that descriptor is held.
+ * <p>Calls that move bytes return the count or {@code -errno}, because would-block is a value; the others throw. A
+ * method that takes a number instead of a {@link Descriptor} must be called while a use of that descriptor is held.
  */
 public final class Sockets {
     private static final Errno[] OF_THE_CONNECTION = {
@@ -46,26 +47,26 @@ public final class Sockets {
     private static final int MOST_LOST = 1 << 16;
 
     /**
-     * A connection that was waiting to be accepted.
+     * An accepted connection.
      *
-     * @param descriptor the caller's to close
-     * @param remote who connected
+     * @param descriptor must be closed by the caller
+     * @param remote the client's address
      */
     public record Accepted(Descriptor descriptor, InetSocketAddress remote) {}
 
     /**
-     * A connection that was begun.
+     * A connection attempt.
      *
-     * @param descriptor the caller's to close
-     * @param connected whether it stands already
+     * @param descriptor must be closed by the caller
+     * @param connected whether it is already connected
      */
     public record Connecting(Descriptor descriptor, boolean connected) {}
 
     /**
-     * A socket that was bound.
+     * A bound socket.
      *
-     * @param descriptor the caller's to close
-     * @param family the one that its addresses are written for
+     * @param descriptor must be closed by the caller
+     * @param family the address family in which its addresses are written
      */
     record Bound(Descriptor descriptor, int family) {}
 
@@ -73,7 +74,10 @@ public final class Sockets {
     private static final boolean BSD = Os.current().isBsd();
     private static final SocketAddressCodec CODEC = SocketAddressCodec.current();
 
-    /** Whether an accepted connection begins with the settings of its listener: Linux copies the whole socket. POSIX leaves it open. */
+    /**
+     * Whether accepted connections inherit the settings of their listener: Linux copies the whole socket. POSIX does
+     * not say.
+     */
     public static final boolean HANDS_DOWN_SETTINGS = LINUX;
 
     static final int SOCK_STREAM = 1;
@@ -88,51 +92,58 @@ public final class Sockets {
     private static final int SHUT_RD = 0;
     private static final int SHUT_WR = 1;
 
-    /** Where in a call state's scratch the lengths and option values are; the address is before them. */
+    /** Where the lengths and option values are in a call state's scratch; the address precedes them. */
     static final int VALUE = 128;
 
     private static final int INT_BYTES = 4;
 
     private Sockets() {}
 
-    /** Opens a socket, binds it and listens: {@link #listen(InetSocketAddress, int, boolean, int, Map)} without more. */
+    /**
+     * Opens a socket, binds it and listens, without further settings: see {@link #listen(InetSocketAddress,
+     * ListenTerms)}.
+     */
     public static Descriptor listen(InetSocketAddress address, int backlog) throws ErrnoException {
-        return listen(address, backlog, false, 0, Map.of());
+        return listen(address, new ListenTerms(backlog, false, 0, 0, Map.of()));
     }
 
     /**
-     * Opens a socket, binds it and listens. The wildcard address of either family means every address of both, as everywhere in
-     * Java; where there is no IPv6, of IPv4.
+     * Opens a socket, binds it and listens. The wildcard address of either family means every address of both, as
+     * everywhere in Java; without IPv6, of IPv4.
      *
-     * @param reusePort whether others that say so too may listen on the same port
-     * @param receiveBuffer of each accepted connection, or 0 for the system's own
-     * @param settings set before it listens: a connection may stand before listen(2) has returned, and where {@link
-     *     #HANDS_DOWN_SETTINGS} it has them from its first moment
+     * @param terms the settings of accepted connections are set before it listens: one may be established before
+     *     listen(2) has returned, and if {@link #HANDS_DOWN_SETTINGS} it has them from the beginning
      */
-    public static Descriptor listen(
-            InetSocketAddress address,
-            int backlog,
-            boolean reusePort,
-            int receiveBuffer,
-            Map<SocketSetting, Integer> settings)
-            throws ErrnoException {
-        Descriptor descriptor =
-                bind(address, SOCK_STREAM, reusePort, receiveBuffer).descriptor();
+    public static Descriptor listen(InetSocketAddress address, ListenTerms terms) throws ErrnoException {
+        Descriptor descriptor = bind(address, SOCK_STREAM, terms.reusePort(), terms.receiveBuffer())
+                .descriptor();
+        boolean done = false;
         try {
-            for (Map.Entry<SocketSetting, Integer> each : settings.entrySet()) {
-                each.getKey().set(descriptor.fd(), each.getValue());
+            setAll(descriptor.fd(), terms.accepted());
+            listening(descriptor, terms.backlog());
+            if (terms.fastOpen() > 0) {
+                // macOS supports it on a listening socket only, and without a number.
+                SocketSetting.FAST_OPEN.set(descriptor.fd(), Os.current() == Os.MACOS ? 1 : terms.fastOpen());
             }
-        } catch (ErrnoException e) {
-            descriptor.close();
-            throw e;
+            done = true;
+            return descriptor;
+        } finally {
+            if (!done) {
+                descriptor.close();
+            }
         }
-        return listening(descriptor, backlog);
+    }
+
+    private static void setAll(int fd, Map<SocketSetting, Integer> settings) throws ErrnoException {
+        for (Map.Entry<SocketSetting, Integer> each : settings.entrySet()) {
+            each.getKey().set(fd, each.getValue());
+        }
     }
 
     /**
      * Opens a Unix socket, binds it and listens.
      *
-     * @param name a path, or a zero byte and a name of Linux's abstract name space
+     * @param name a path, or a zero byte followed by a name in Linux's abstract namespace
      */
     public static Descriptor listen(byte[] name, int backlog) throws ErrnoException {
         requireFitting("bind", name);
@@ -148,7 +159,7 @@ public final class Sockets {
         }
     }
 
-    /** The kernel would say so too, if the name fitted into what it is given. */
+    /** The kernel would report this, too, if the name fitted into its struct. */
     private static void requireFitting(String call, byte[] name) throws ErrnoException {
         if (!UnixNames.fits(name)) {
             throw new ErrnoException(call, -1, (name.length == 0 ? Errno.EINVAL : Errno.ENAMETOOLONG).code());
@@ -203,7 +214,7 @@ public final class Sockets {
     }
 
     /**
-     * Takes a waiting connection. One that its peer gave up meanwhile is passed over.
+     * Accepts a waiting connection. One that its peer gave up meanwhile is skipped.
      *
      * @return null if none is waiting
      */
@@ -216,7 +227,7 @@ public final class Sockets {
                     return null;
                 }
                 if (Posix.getInt(state.scratch() + VALUE) == 0) {
-                    // macOS hands out a connection that was reset while it waited, with no address.
+                    // macOS returns a connection that was reset while it waited, without an address.
                     Posix.close(state, fd);
                     continue;
                 }
@@ -228,7 +239,7 @@ public final class Sockets {
     }
 
     /**
-     * Takes a connection that waits at a Unix socket; who connected has no name.
+     * Accepts a waiting connection of a Unix socket; the client has no name.
      *
      * @return null if none is waiting
      */
@@ -243,7 +254,7 @@ public final class Sockets {
         }
     }
 
-    /** A number, or negative if nobody waits. */
+    /** Returns a number; negative if no connection is waiting. */
     private static int accept(CallState state, int listener, long name, long nameLength) throws ErrnoException {
         return passOverTheLost(
                 listener,
@@ -253,18 +264,18 @@ public final class Sockets {
     }
 
     /**
-     * Accepts until there is a connection, or none. A connection that failed while it waited is told of by accept(2), and is gone then: it
-     * is nobody's concern, and says nothing about the listener. The same numbers may come from the listener itself, and then for ever; so not more are passed over than
-     * can have waited.
+     * Accepts until there is a connection, or none is waiting. If a connection failed while it waited, accept(2)
+     * reports that and drops it; this says nothing about the listener, so it is skipped. But the same error numbers may
+     * come from the listener itself, and then for ever; so no more are skipped than can have been waiting.
      */
     static int passOverTheLost(int listener, IntSupplier accept) throws ErrnoException {
         int lost = 0;
         for (; ; ) {
             int fd = accept.getAsInt();
-            if (fd == -Errno.EINTR.code()) {
+            if (Errno.isInterrupted(fd)) {
                 continue;
             }
-            if (fd >= 0 || fd == -Errno.EAGAIN.code()) {
+            if (fd >= 0 || Errno.isWouldBlock(fd)) {
                 return fd;
             }
             if (!isOfTheConnection(-fd) || ++lost > MOST_LOST) {
@@ -273,7 +284,7 @@ public final class Sockets {
         }
     }
 
-    /** See accept(2), "Error handling"; EPERM is a firewall's. */
+    /** See accept(2), "Error handling"; EPERM comes from a firewall. */
     private static boolean isOfTheConnection(int error) {
         for (Errno each : OF_THE_CONNECTION) {
             if (each.code() == error) {
@@ -283,15 +294,31 @@ public final class Sockets {
         return false;
     }
 
-    /** Begins to connect; a failure that is known at once is thrown, another one comes from {@link #finishConnect}. */
+    /** Starts to connect, without further settings: see {@link #connect(InetSocketAddress, Map)}. */
     public static Connecting connect(InetSocketAddress address) throws ErrnoException {
+        return connect(address, Map.of());
+    }
+
+    /**
+     * Starts to connect. A failure that is known at once is thrown; others are reported by {@link #finishConnect}.
+     *
+     * @param settings set before the first packet is sent, which announces some of them to the peer
+     */
+    public static Connecting connect(InetSocketAddress address, Map<SocketSetting, Integer> settings)
+            throws ErrnoException {
         try (CallState state = CallState.borrow()) {
             int family = CODEC.familyOf(address.getAddress());
             int fd = Downcall.check("socket", -1, open(state, family, SOCK_STREAM));
+            try {
+                setAll(fd, settings);
+            } catch (ErrnoException e) {
+                Posix.close(state, fd);
+                throw e;
+            }
             int length = CODEC.encode(address, family, MEMORY, state.scratch());
             int result = Downcall.run(state, Connection.CONNECT, fd, state.scratch(), length);
-            // Interrupted or not, the handshake goes on; calling again would only say so.
-            boolean begun = result == -Errno.EINPROGRESS.code() || result == -Errno.EINTR.code();
+            // Even if interrupted, the handshake continues; calling again would only say so.
+            boolean begun = result == -Errno.EINPROGRESS.code() || Errno.isInterrupted(result);
             if (result < 0 && !begun) {
                 Posix.close(state, fd);
                 throw new ErrnoException("connect", fd, -result);
@@ -301,8 +328,8 @@ public final class Sockets {
     }
 
     /**
-     * Connects to a Unix socket, which happens at once or not at all: EAGAIN says that too many wait there already, and no event
-     * tells when they are fewer.
+     * Connects to a Unix socket, which succeeds or fails immediately: EAGAIN means that too many connections are
+     * waiting there, and no event reports when there is room.
      *
      * @param name as for {@link #listen(byte[], int)}
      */
@@ -314,7 +341,7 @@ public final class Sockets {
             int result;
             do {
                 result = Downcall.run(state, Connection.CONNECT, fd, state.scratch(), length);
-            } while (result == -Errno.EINTR.code());
+            } while (Errno.isInterrupted(result));
             if (result < 0) {
                 Posix.close(state, fd);
                 throw new ErrnoException("connect", fd, -result);
@@ -323,7 +350,7 @@ public final class Sockets {
         }
     }
 
-    /** Sets the one address that a datagram socket talks to. */
+    /** Sets the only address with which a datagram socket communicates. */
     static void connect(int fd, InetSocketAddress address, int family) throws ErrnoException {
         try (CallState state = CallState.borrow()) {
             int length = CODEC.encode(address, family, MEMORY, state.scratch());
@@ -332,11 +359,11 @@ public final class Sockets {
     }
 
     /**
-     * Asks how a connect ended. The order matters: an error is taken first, so that a socket without one is either connected
-     * or still on its way.
+     * Checks how a connect ended. The order matters: the error is read first, so that a socket without one is either
+     * connected or still connecting.
      *
-     * @return false while it is under way
-     * @throws ErrnoException with the reason, once: asking takes the error away
+     * @return false while it is in progress
+     * @throws ErrnoException with the reason, once: reading the error clears it
      */
     public static boolean finishConnect(int fd) throws ErrnoException {
         int error = SocketSetting.ERROR.get(fd);
@@ -354,17 +381,20 @@ public final class Sockets {
         }
     }
 
-    /** Receives into library or pinned memory: the count, 0 at the end of the stream, or {@code -errno}. */
+    /** Receives into library or pinned memory. Returns the count, 0 at the end of the stream, or {@code -errno}. */
     public static long receive(CallState state, int fd, long address, long bytes) {
         return Data.receive(state, fd, address, bytes);
     }
 
-    /** Sends from library or pinned memory: the count, or {@code -errno}. */
+    /** Sends from library or pinned memory. Returns the count, or {@code -errno}. */
     public static long send(CallState state, int fd, long address, long bytes) {
         return Data.send(state, fd, address, bytes);
     }
 
-    /** As {@link #receive(CallState, int, long, long)}, into a user's native segment, which cannot be freed meanwhile. */
+    /**
+     * Like {@link #receive(CallState, int, long, long)}, into a user's native segment, which cannot be freed during the
+     * call.
+     */
     public static long receive(CallState state, int fd, MemorySegment into, long bytes) {
         return receive(state, fd, into, bytes, 0);
     }
@@ -377,7 +407,10 @@ public final class Sockets {
         }
     }
 
-    /** As {@link #send(CallState, int, long, long)}, from a user's native segment, which cannot be freed meanwhile. */
+    /**
+     * Like {@link #send(CallState, int, long, long)}, from a user's native segment, which cannot be freed during the
+     * call.
+     */
     public static long send(CallState state, int fd, MemorySegment from, long bytes) {
         return send(state, fd, from, bytes, MSG_NOSIGNAL);
     }
@@ -390,22 +423,22 @@ public final class Sockets {
         }
     }
 
-    /** Receives into several buffers: the count, 0 at the end of the stream, or {@code -errno}. */
+    /** Receives into several buffers. Returns the count, 0 at the end of the stream, or {@code -errno}. */
     public static long receive(CallState state, int fd, Iovecs into) {
         return receiveMessage(state, fd, into.header(), 0);
     }
 
-    /** Sends from several buffers: the count, or {@code -errno}. */
+    /** Sends from several buffers. Returns the count, or {@code -errno}. */
     public static long send(CallState state, int fd, Iovecs from) {
         return sendMessage(state, fd, from.header(), MSG_NOSIGNAL);
     }
 
-    /** The count, or {@code -errno}. */
+    /** Returns the count, or {@code -errno}. */
     static long sendMessage(CallState state, int fd, long header, long flags) {
         return Messages.send(state, fd, header, flags);
     }
 
-    /** The count, or {@code -errno}; the header tells the rest. */
+    /** Returns the count, or {@code -errno}; the header tells the rest. */
     static long receiveMessage(CallState state, int fd, long header, long flags) {
         return Messages.receive(state, fd, header, flags);
     }
@@ -418,7 +451,7 @@ public final class Sockets {
         shutdown(fd, SHUT_WR);
     }
 
-    /** A connection that the peer has reset already has nothing left to shut down: that is no failure. */
+    /** A connection that the peer has already reset has nothing left to shut down, which is not a failure. */
     private static void shutdown(int fd, int how) throws ErrnoException {
         int result = Downcall.run(Shutting.SHUTDOWN, fd, how);
         if (result != -Errno.ENOTCONN.code()) {
@@ -445,12 +478,12 @@ public final class Sockets {
         return fd;
     }
 
-    /** What Linux does by flags of the calls themselves. */
+    /** Sets what Linux does by flags of the calls themselves. */
     private static void prepare(CallState state, int fd) {
         if (!LINUX) {
             Posix.setNonBlockingAndCloseOnExec(state, fd);
             if (BSD) {
-                // Fails on a connection that is reset already, which raises no signal either.
+                // Fails on a connection that is already reset, which raises no signal either.
                 Posix.putInt(state.scratch() + VALUE, 1);
                 setOption(state, fd, SOL_SOCKET_BSD, SO_NOSIGPIPE, state.scratch() + VALUE, INT_BYTES);
             }

@@ -13,7 +13,7 @@ public final class UnixNames {
 
     private UnixNames() {}
 
-    /** A path as it is: a relative one stays so, because it is shorter. */
+    /** Returns a path as it is: a relative one stays relative, because it is shorter. */
     public static byte[] ofPath(Path path) {
         byte[] whole = NativePaths.bytes(path);
         if (path.isAbsolute()) {
@@ -24,12 +24,12 @@ public final class UnixNames {
         return Arrays.copyOfRange(whole, endsInSlash ? directory : directory + 1, whole.length);
     }
 
-    /** A name in Linux's abstract name space, which begins with a zero byte. */
+    /** Returns a name in Linux's abstract namespace, which begins with a zero byte. */
     public static byte[] ofAbstract(String name) {
         return ("\0" + name).getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Whether the kernel's struct can hold it. */
+    /** Returns whether the kernel's struct can hold it. */
     public static boolean fits(byte[] name) {
         return name.length > 0 && name.length <= MAX_BYTES + (name[0] == 0 ? 1 : 0);
     }

@@ -1,5 +1,7 @@
 /**
- * The system calls, by subject: {@link io.millrace.sys.posix.Sockets}, {@link io.millrace.sys.posix.Datagrams}, {@link
+ * The system calls, by subject.
+ *
+ * <p><b>What lives here.</b> {@link io.millrace.sys.posix.Sockets}, {@link io.millrace.sys.posix.Datagrams}, {@link
  * io.millrace.sys.posix.Files}, {@link io.millrace.sys.posix.Pipes}, {@link io.millrace.sys.posix.Processes}, {@link
  * io.millrace.sys.posix.Signals}, {@link io.millrace.sys.posix.Inotify}, and {@link io.millrace.sys.posix.Fds} for
  * descriptors of any kind.
@@ -8,7 +10,8 @@
  * io.millrace.sys.call.ErrnoException} that names the call, the descriptor and the reason. Whatever is opened here is a
  * {@link io.millrace.sys.Descriptor} and is closed on exec.
  *
- * <p><b>Callers.</b> {@code net} and {@code engine}. It calls {@code call} and {@code
- * io.millrace.sys}.
+ * <p><b>Who may call it.</b> {@code net} and {@code engine}.
+ *
+ * <p><b>What it may call.</b> {@code call} and {@code io.millrace.sys}.
  */
 package io.millrace.sys.posix;

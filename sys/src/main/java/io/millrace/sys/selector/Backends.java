@@ -15,20 +15,21 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which mechanisms this machine has, best first, and the choice among them.
+ * Finds out which mechanisms this machine has, and chooses the best.
  *
- * <p>A backend is passed over only for a reason that will not go away by itself: the system has no such call, a filter denies
- * it, native access is not granted. Running out of descriptors is not such a reason; it is reported to the caller.
+ * <p>A backend is passed over only for a reason that will not go away by itself: the system has no such call, a filter
+ * denies it, or native access is not granted. Running out of descriptors is not such a reason; it is reported to the
+ * caller.
  */
 public final class Backends {
-    /** A backend that was not taken, and what would change that. */
+    /** A backend that was not chosen, and what would change that. */
     public record Passed(String name, String reason, String remedy) {}
 
     /**
      * The choice.
      *
-     * @param selector open, the caller's to close
-     * @param remark what a user should know of it, or empty
+     * @param selector an open selector, which the caller must close
+     * @param remark what a user should know about it, or empty
      * @param passedOver the better ones, best first
      */
     public record Opened(Selector selector, String remark, List<Passed> passedOver) {}
@@ -36,12 +37,12 @@ public final class Backends {
     private Backends() {}
 
     /**
-     * Opens the best backend, or the one that was asked for and no other.
+     * Opens the best backend, or exactly the one that was asked for.
      *
      * @param forced a backend's name, or null for the best
-     * @param forcedBy who asked for it, for the message
-     * @throws IllegalArgumentException if there is no backend of that name
-     * @throws IllegalStateException if the forced one, or every one, cannot open here
+     * @param forcedBy where it was asked for, for the message
+     * @throws IllegalArgumentException if there is no backend with that name
+     * @throws IllegalStateException if the forced one, or every one, cannot be opened here
      */
     public static Opened open(@Nullable String forced, String forcedBy) throws IOException {
         return forced == null ? openBest() : openForced(forced, forcedBy);
@@ -76,14 +77,17 @@ public final class Backends {
                 "there is no backend " + name + ", asked for by " + forcedBy + "; there are " + known);
     }
 
-    /** Every backend that could be asked for by name, the built-in ones first. */
+    /** Returns every backend that can be asked for by name, the built-in ones first. */
     public static List<SelectorProvider> all() {
         List<SelectorProvider> all = new ArrayList<>(builtIn());
         ServiceLoader.load(SelectorProvider.class).forEach(all::add);
         return all;
     }
 
-    /** What is taken unasked, best first. A kqueue where the system has none is an emulation: only by name. */
+    /**
+     * Returns the backends to choose from by default, best first. A kqueue on a system without one is an emulation, so
+     * it must be asked for by name.
+     */
     static List<SelectorProvider> byDefault() {
         return builtIn().stream()
                 .filter(provider ->
@@ -105,7 +109,7 @@ public final class Backends {
                         KqueueSelector::open) {
                     @Override
                     public synchronized @Nullable Refusal refusal() {
-                        Refusal missing = KqueueSelector.missing(); // not remembered: it depends on settings
+                        Refusal missing = KqueueSelector.missing(); // not cached, because it depends on settings
                         return missing != null ? missing : super.refusal();
                     }
                 };
@@ -125,7 +129,7 @@ public final class Backends {
                         NioSelector::open));
     }
 
-    /** Opens and closes one, and turns what fails into a reason. Runs once per backend and process. */
+    /** Opens and closes a selector, and turns a failure into a reason. Runs once per backend and process. */
     private static @Nullable Refusal probe(@Nullable Os only, String mechanism, Opener opener) {
         if (only != null && Os.current() != only) {
             return new Refusal(
@@ -140,7 +144,7 @@ public final class Backends {
             return null;
         } catch (ErrnoException e) {
             if (e.is(Errno.EMFILE) || e.is(Errno.ENFILE) || e.is(Errno.ENOMEM)) {
-                return null; // passing: let open() report it to the caller
+                return null; // temporary: let open() report it to the caller
             }
             return new Refusal(
                     "cannot open " + mechanism + ": " + e.getMessage(),
@@ -176,7 +180,7 @@ public final class Backends {
         Selector open() throws IOException;
     }
 
-    /** A built-in backend; its probe runs at first use and is remembered. */
+    /** A built-in backend; its probe runs at the first use, and its result is kept. */
     private static class Provider implements SelectorProvider {
         private final String name;
         private final String remark;

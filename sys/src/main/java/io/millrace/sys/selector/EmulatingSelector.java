@@ -15,21 +15,23 @@ import org.jspecify.annotations.Nullable;
 /**
  * Edge and one-shot triggers over a mechanism that has only levels: poll(2) and NIO.
  *
- * <p>Each entry remembers which bits were <em>reported</em> since they were last drained. An edge entry reports only bits
- * that are not in that set; {@link #rearm}, called when the owner met would-block, takes them out again. Masking is lazy: a
- * reported bit stays in the kernel's set until it comes up a second time undrained, so that a handler that drains costs no
- * change of the set at all. Because the mechanism is level-triggered, a re-armed direction that is still ready is found by
- * the next wait: nothing can be lost between would-block and re-arm.
+ * <p>Each entry remembers which bits were <em>reported</em> since they were last drained. An edge entry reports only
+ * bits that are not in that set; {@link #rearm}, called when the owner met would-block, removes them again. Masking is
+ * lazy: a reported bit stays in the kernel's set until it comes up a second time undrained, so a handler that drains
+ * costs no change of the set at all. Because the mechanism is level-triggered, a re-armed direction that is still ready
+ * is found by the next wait: nothing can be lost between would-block and re-arm.
  *
- * <p><b>Results and terms.</b> A result may be looked at long after the wait that found it: a caller takes few at a time, and another thread may
- * change the terms during the wait. Judged by new terms, an old result looks like a hang-up that nobody asked for, and would silence the
- * handle for good. So each change of what is asked is a new {@link Entry#question}, and an answer to an old one is dropped. Nothing is lost by
- * that: what is ready answers the new question as well, in the next wait.
+ * <p><b>Results and terms.</b> A result may be read long after the wait that found it: a caller takes few at a time,
+ * and another thread may change the terms during the wait. Under new terms, an old result would look like a hang-up
+ * outside the interest, and would silence the handle for good. So each change of what is asked is a new {@link
+ * Entry#question}, and an answer to an old one is dropped. Nothing is lost by that: what is ready answers the new
+ * question, too, in the next wait.
  *
- * <p>Everything here is guarded by {@link #lock}, which is not held during the kernel's wait. A change that comes during the
- * wait is queued and applied when the wait is over ({@link Selector#controlsAtOnce()} is false, so the caller wakes the
- * waiter); otherwise it is applied at once. What may take long is done after the lock: a removal that was queued may drop the last use of
- * a descriptor and close it, which waits with SO_LINGER, and a log may be full.
+ * <p>Everything here is guarded by {@link #lock}, which is not held during the kernel's wait. A change that comes
+ * during the wait is queued and applied when the wait is over ({@link Selector#controlsAtOnce()} is false, so the
+ * caller wakes the waiter); otherwise it is applied at once. What may take long is done after the lock is released: a
+ * queued removal may drop the last use of a descriptor and close it, which may block with SO_LINGER, and logging may
+ * block, too.
  */
 abstract class EmulatingSelector implements Selector {
     /** One watched handle. Guarded by the selector's lock. */
@@ -42,9 +44,11 @@ abstract class EmulatingSelector implements Selector {
         int reported;
         /** What the mechanism is asked for now; 0 is nothing at all, not even hang-up. */
         int watched;
-        /** How often that was asked anew: a result belongs to the question it answers, see {@link #report}. */
+        /**
+         * How often what is asked has changed: a result belongs to the question that it answers, see {@link #report}.
+         */
         int question;
-        /** The mechanism's own place for it: a position, or unused. */
+        /** The mechanism's place for it: a position, or unused. */
         int position = -1;
 
         boolean attached;
@@ -64,7 +68,7 @@ abstract class EmulatingSelector implements Selector {
 
     final Object lock = new Object();
     private final ArrayDeque<Runnable> queued = new ArrayDeque<>();
-    /** To be done by the waiting thread when it holds no lock. Guarded by {@link #lock}. */
+    /** Tasks for the waiting thread when it holds no lock. Guarded by {@link #lock}. */
     private List<Runnable> afterwards = new ArrayList<>();
 
     private @Nullable Entry[] entries = new Entry[64];
@@ -74,22 +78,25 @@ abstract class EmulatingSelector implements Selector {
     private int[] readiness = new int[128];
     private int count;
 
-    /** Begins to watch {@code entry.watched}. Under the lock, not during a wait. */
+    /** Starts to watch {@code entry.watched}. Under the lock, not during a wait. */
     abstract void attach(Entry entry) throws IOException;
 
-    /** Asks the mechanism for {@code entry.watched} from now on. Under the lock, not during a wait. */
+    /** Makes the mechanism watch {@code entry.watched}. Under the lock, not during a wait. */
     abstract void watch(Entry entry);
 
     /** Forgets the entry. Under the lock, not during a wait. */
     abstract void detach(Entry entry);
 
-    /** The kernel's wait, without the lock; reports nothing yet. */
+    /** Performs the kernel's wait, without the lock; reports nothing yet. */
     abstract void block(long timeoutNanos) throws IOException;
 
     /** Calls {@link #report} for what the wait found, until {@link #full}. Under the lock. */
     abstract void collect();
 
-    /** Whether the mechanism must be asked anew though our bits did not change (a NIO channel that got connected). */
+    /**
+     * Returns whether the mechanism must be told again although our bits did not change (a NIO channel that has been
+     * connected).
+     */
     boolean isStale(Entry entry) {
         return false;
     }
@@ -132,11 +139,11 @@ abstract class EmulatingSelector implements Selector {
         }
     }
 
-    /** Finds what can be wrong with a handle while the caller can still be told. */
+    /** Throws if something is wrong with a handle, while the caller can still be told. */
     abstract void check(SystemHandle handle) throws IOException;
 
-    /** A handle that passed {@link #check} is removed. Under the lock. */
-    void forgotten(SystemHandle handle) {}
+    /** Called when a handle that passed {@link #check} is removed. Under the lock. */
+    void forget(SystemHandle handle) {}
 
     @Override
     public final void modify(SystemHandle handle, long key, int interest, int trigger) {
@@ -145,7 +152,7 @@ abstract class EmulatingSelector implements Selector {
             if (entry == null) {
                 return;
             }
-            whenNotWaiting(() -> {
+            runOrQueue(() -> {
                 entry.interest = interest;
                 entry.trigger = trigger;
                 entry.reported = 0;
@@ -163,7 +170,7 @@ abstract class EmulatingSelector implements Selector {
             }
             entries[KernelKey.index(key)] = null;
             entry.removed = true;
-            forgotten(handle);
+            forget(handle);
             if (waiting) {
                 queued.add(() -> {
                     afterwards.add(entry.handle::release);
@@ -182,18 +189,18 @@ abstract class EmulatingSelector implements Selector {
             if (entry == null) {
                 return false;
             }
-            // A drained direction may report its closing again too; an error stays reported until modify.
+            // A drained direction may report its closing again, too; an error stays reported until modify.
             entry.reported &= ~(drained | (drained & (Bits.READABLE | Bits.WRITABLE)) << 4);
             int wanted = entry.hasEdges() ? entry.interest & ~entry.reported : entry.watched;
             if ((wanted & ~entry.watched) == 0 && !isStale(entry)) {
                 return false;
             }
-            whenNotWaiting(() -> setWatched(entry, entry.watched | (entry.interest & wanted)));
+            runOrQueue(() -> setWatched(entry, entry.watched | (entry.interest & wanted)));
             return waiting;
         }
     }
 
-    private void whenNotWaiting(Runnable change) {
+    private void runOrQueue(Runnable change) {
         if (waiting) {
             queued.add(change);
         } else {
@@ -209,7 +216,7 @@ abstract class EmulatingSelector implements Selector {
         }
     }
 
-    /** A handle that was closed between its check and now is silent for ever: there is nothing to watch. */
+    /** A handle that was closed between its check and now stays silent: there is nothing to watch. */
     private void attachQuietly(Entry entry) {
         if (entry.removed) {
             return;
@@ -276,7 +283,7 @@ abstract class EmulatingSelector implements Selector {
                     late = takeAfterwards();
                 }
                 if (over) {
-                    // Not after a failure: an edge noted as reported, and then lost to an exception, would not come
+                    // Not after a failure: an edge recorded as reported, and then lost to an exception, would not come
                     // again.
                     collect();
                 }
@@ -295,7 +302,7 @@ abstract class EmulatingSelector implements Selector {
         return taken;
     }
 
-    /** Every change has its turn: one that fails is told about when the others are done. Under the lock. */
+    /** Applies all queued changes; if one fails, that is reported after the others. Under the lock. */
     private void applyQueued() {
         RuntimeException failure = null;
         for (Runnable change = queued.poll(); change != null; change = queued.poll()) {
@@ -321,9 +328,9 @@ abstract class EmulatingSelector implements Selector {
     }
 
     /**
-     * The mechanism found {@code ready} on the entry: decides by its trigger whether that is an event.
+     * Decides by the entry's trigger whether {@code ready}, which the mechanism found, is an event.
      *
-     * @param question what {@link Entry#question} was during the wait that found it
+     * @param question the {@link Entry#question} during the wait that found it
      */
     final void report(Entry entry, int question, int ready) {
         if (entry.removed || entry.question != question) {
@@ -339,7 +346,7 @@ abstract class EmulatingSelector implements Selector {
                 mask(entry);
             }
         } else if (seen == 0) {
-            // Hang-up outside the interest would come for ever: silent until the interest changes.
+            // A hang-up outside the interest would come for ever: silent until the interest changes.
             setWatched(entry, 0);
         } else {
             emit(entry, seen);
@@ -349,7 +356,7 @@ abstract class EmulatingSelector implements Selector {
         }
     }
 
-    /** Nothing fresh: leave out what was reported, or everything if that was not enough to silence it. */
+    /** Called if nothing is new: leaves out what was reported, or everything if that was not enough to silence it. */
     private void mask(Entry entry) {
         int wanted = entry.interest & ~entry.reported;
         setWatched(entry, wanted == entry.watched ? 0 : wanted);
@@ -373,7 +380,7 @@ abstract class EmulatingSelector implements Selector {
 
     /** Drops every use; for {@link #close}. */
     final void releaseAll() {
-        // A removal that is still queued holds a use as well.
+        // A queued removal holds a use as well.
         endWait(false);
         synchronized (lock) {
             for (int i = 0; i < entries.length; i++) {

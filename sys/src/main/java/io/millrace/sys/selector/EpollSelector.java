@@ -19,10 +19,10 @@ import java.lang.invoke.MethodHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * epoll(7): level, edge and one-shot natively; control goes straight to the kernel from any thread.
+ * epoll(7): supports level, edge and one-shot; control calls go directly to the kernel from any thread.
  *
- * <p>The wake-up eventfd is edge-triggered and never read: each write is a new edge, and a counter that would overflow after
- * 2⁶⁴ − 1 wakes is no concern. Key and mask travel in the kernel's event, so nothing is looked up here.
+ * <p>The wake-up eventfd is edge-triggered and never read: each write is a new edge, and its counter would overflow
+ * only after 2⁶⁴ − 1 wakes. Key and mask travel in the kernel's event, so nothing has to be looked up here.
  */
 final class EpollSelector implements Selector {
     static final int EPOLLIN = 0x001;
@@ -50,7 +50,9 @@ final class EpollSelector implements Selector {
     private final long timespec;
     private final Descriptor epoll;
     private final WakeFd wakeFd;
-    /** False once the kernel or a filter refused epoll_pwait2: from then on milliseconds, rounded up. */
+    /**
+     * False once the kernel or a filter has refused epoll_pwait2; from then on, timeouts are milliseconds, rounded up.
+     */
     private boolean nanosecondWaits = Calls.PWAIT2 != null;
 
     private Arena eventsArena;
@@ -138,11 +140,12 @@ final class EpollSelector implements Selector {
         }
     }
 
-    /** Always before close(2): a dup of the descriptor would keep reporting. */
+    /** Always before close(2): a duplicate of the descriptor would keep reporting. */
     @Override
     public void remove(SystemHandle handle, long key) {
         Descriptor descriptor = (Descriptor) handle;
-        // A failure means that the kernel has dropped it already, because somebody closed an adopted descriptor.
+        // A failure means that the kernel has already dropped it, because an adopted descriptor was closed by its
+        // owner.
         int ignored = control(CTL_DEL, descriptor.fd(), 0, 0);
         assert ignored <= 0;
         descriptor.release();
@@ -166,7 +169,7 @@ final class EpollSelector implements Selector {
         }
         int count = nanosecondWaits ? awaitNanos(timeoutNanos, maxEvents) : awaitMillis(timeoutNanos, maxEvents);
         if (count < 0) {
-            if (count == -Errno.EINTR.code()) {
+            if (Errno.isInterrupted(count)) {
                 return 0;
             }
             throw new ErrnoException("epoll_wait", epoll.fd(), -count);
@@ -216,7 +219,7 @@ final class EpollSelector implements Selector {
         arena.close();
     }
 
-    /** What the kernel is asked for. */
+    /** Returns the mask for the kernel. */
     static int mask(int interest, int trigger) {
         int mask = 0;
         if ((interest & Bits.READABLE) != 0) {
@@ -229,7 +232,7 @@ final class EpollSelector implements Selector {
             mask |= EPOLLPRI;
         }
         if (interest == 0) {
-            // The kernel reports hang-up and error even so; as an edge it does that once.
+            // The kernel reports hang-up and error nevertheless; as an edge, only once.
             return EPOLLET;
         }
         return switch (trigger) {
@@ -239,7 +242,7 @@ final class EpollSelector implements Selector {
         };
     }
 
-    /** Hang-up is readable, because a read will not block; an error reaches every direction. */
+    /** A hang-up counts as readable, because a read will not block; an error counts for every direction. */
     static int translate(int mask) {
         int bits = 0;
         if ((mask & EPOLLIN) != 0) {
@@ -321,7 +324,7 @@ final class EpollSelector implements Selector {
             }
         }
 
-        @SuppressWarnings("NullAway") // only called where PWAIT2 was found
+        @SuppressWarnings("NullAway") // only called if PWAIT2 was found
         static int pwait2(CallState state, int epoll, long events, int maxEvents, long timespec) {
             try {
                 return state.result(

@@ -8,12 +8,13 @@ import io.millrace.sys.call.ErrnoException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A descriptor that is readable while another one is, and also while its owner holds input that it has read and nobody has taken: an epoll of its own over that
- * one and an eventfd. So a source that reads ahead is served right by every trigger and backend. Linux.
+ * A descriptor that is readable while another one is, and also while its owner holds input that was read but not taken:
+ * a separate epoll over that descriptor and an eventfd. So a source that reads ahead works with every trigger and
+ * backend. Linux only.
  *
- * <p>Where epoll is denied, the other descriptor stands alone, and what is held is not reported.
+ * <p>If epoll is denied, the other descriptor is used alone, and held input is not reported.
  *
- * <p><b>Threads.</b> The caller serialises {@link #hold} and {@link #close}.
+ * <p><b>Threads.</b> The caller serializes {@link #hold} and {@link #close}.
  */
 public final class HeldInput {
     private final Descriptor descriptor;
@@ -28,7 +29,7 @@ public final class HeldInput {
     /**
      * Opens it.
      *
-     * @param input the owner's, who closes it
+     * @param input belongs to the owner, which closes it
      * @throws ErrnoException if too many files are open
      */
     public static HeldInput over(Descriptor input) throws ErrnoException {
@@ -62,12 +63,12 @@ public final class HeldInput {
         Downcall.check("epoll_ctl(ADD)", fd, result);
     }
 
-    /** What to register. */
+    /** Returns the descriptor to register. */
     public Descriptor descriptor() {
         return descriptor;
     }
 
-    /** Whether the owner holds input. Costs a system call if that has changed. */
+    /** Sets whether the owner holds input. Costs a system call if that has changed. */
     public void hold(boolean holding) {
         WakeFd flag = held;
         if (flag == null || holding == holds) {
@@ -83,7 +84,7 @@ public final class HeldInput {
         }
     }
 
-    /** After the owner has closed what it registered: see {@link #descriptor}. */
+    /** Called after the owner has closed what it registered: see {@link #descriptor}. */
     public void close() {
         if (held != null) {
             held.close();

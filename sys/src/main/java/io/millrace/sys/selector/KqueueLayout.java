@@ -52,7 +52,7 @@ enum KqueueLayout {
     /** The size of one {@code struct kevent}. */
     final int bytes;
 
-    /** {@code EVFILT_USER}, the one filter whose number differs. */
+    /** {@code EVFILT_USER}, the only filter whose number differs. */
     final short userFilter;
 
     KqueueLayout(int bytes, int userFilter) {
@@ -61,10 +61,10 @@ enum KqueueLayout {
     }
 
     /**
-     * The flavor that was asked for, or this system's own.
+     * Returns the flavor that was asked for, or this system's own.
      *
      * @param flavor the value of {@link #FLAVOR_PROPERTY}, or null
-     * @throws IllegalArgumentException if there is no flavor of that name
+     * @throws IllegalArgumentException if there is no flavor with that name
      */
     static KqueueLayout of(@Nullable String flavor) {
         if (flavor == null) {
@@ -84,12 +84,12 @@ enum KqueueLayout {
         throw new IllegalArgumentException("there is no kqueue flavor " + flavor + "; there are " + known);
     }
 
-    /** Its name in {@link #FLAVOR_PROPERTY}. */
+    /** Returns its name in {@link #FLAVOR_PROPERTY}. */
     String flavor() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Writes a whole {@code struct kevent}; what is not given becomes 0. */
+    /** Writes a whole {@code struct kevent}; fields that are not given become 0. */
     void put(long address, long ident, short filter, int flags, int fflags, long udata) {
         Posix.putLong(address, ident);
         Posix.putShort(address + FILTER, filter);

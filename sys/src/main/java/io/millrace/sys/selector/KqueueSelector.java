@@ -61,16 +61,16 @@ final class KqueueSelector implements Selector {
     static final String LIBRARY_PROPERTY = "millrace.kqueue.library";
 
     private static final int INITIAL_EVENTS = 128;
-    /** Three years. macOS refuses a longer timeout as invalid; a wait may end early, then it is zero events. */
+    /** Three years. macOS rejects longer timeouts as invalid; a wait may end early, and then returns zero events. */
     private static final long MAX_SECONDS = 100_000_000;
 
-    /** What the kernel watches for us. Guarded by {@link #lock}. */
+    /** A registration in the kernel. Guarded by {@link #lock}. */
     private static final class Registration {
         final Descriptor descriptor;
         final long key;
         int interest;
         int trigger;
-        /** Not reported since add or modify; read for ONESHOT only. */
+        /** Whether it was not reported since add or modify; read for ONESHOT only. */
         boolean armed = true;
 
         Registration(Descriptor descriptor, long key, int interest, int trigger) {
@@ -122,7 +122,7 @@ final class KqueueSelector implements Selector {
         }
     }
 
-    /** Why there is nothing to call, as far as the settings tell; null if it is worth a try. */
+    /** Returns why there is nothing to call, as far as the settings say; null if it is worth trying. */
     static @Nullable Refusal missing() {
         String library = System.getProperty(LIBRARY_PROPERTY);
         if (library == null) {
@@ -194,9 +194,9 @@ final class KqueueSelector implements Selector {
             registrations = Arrays.copyOf(registrations, Math.max(fd + 1, registrations.length * 2));
         }
         if (registrations[fd] != null) {
-            return Errno.EEXIST.code(); // the kernel would hand its filters over without a word
+            return Errno.EEXIST.code(); // the kernel would silently hand over its filters
         }
-        // Without a filter the kernel would never look at the descriptor.
+        // Without a filter, the kernel would never look at the descriptor.
         int probed = Posix.probe(fd);
         int error =
                 probed < 0 ? -probed : replace(fd, registration.key, 0, registration.interest, registration.trigger);
@@ -216,7 +216,7 @@ final class KqueueSelector implements Selector {
             }
             int error = replace(fd, key, registration.interest, interest, trigger);
             if (error != 0) {
-                replace(fd, key, 0, registration.interest, registration.trigger); // as it was
+                replace(fd, key, 0, registration.interest, registration.trigger); // restores the previous state
                 throw new ErrnoException("kevent(EV_ADD)", fd, error);
             }
             registration.interest = interest;
@@ -225,7 +225,7 @@ final class KqueueSelector implements Selector {
         }
     }
 
-    /** Always before close(2): on an emulation a dup of the descriptor would keep reporting. */
+    /** Always before close(2): on an emulation, a duplicate of the descriptor would keep reporting. */
     @Override
     public void remove(SystemHandle handle, long key) {
         Descriptor descriptor = (Descriptor) handle;
@@ -248,7 +248,7 @@ final class KqueueSelector implements Selector {
     /**
      * Deletes the filters of interest {@code before} and adds those of {@code after}.
      *
-     * @return 0, or the errno of the first that the kernel refused to add; then there is no filter left
+     * @return 0, or the errno of the first filter that the kernel refused to add; then there is no filter left
      */
     private int replace(int fd, long key, int before, int after, int trigger) {
         try (CallState state = CallState.borrow()) {
@@ -261,7 +261,7 @@ final class KqueueSelector implements Selector {
                 return 0;
             }
             int result = Calls.kevent(state, kqueue.fd(), changes, count, changes, count, 0);
-            if (result == -Errno.EINTR.code()) {
+            if (Errno.isInterrupted(result)) {
                 return 0; // documented: the changes were applied
             }
             int error = result < 0 ? -result : firstError(added, end);
@@ -272,7 +272,10 @@ final class KqueueSelector implements Selector {
         }
     }
 
-    /** The filter for writing first: libkqueue forgets to tell of EV_EOF if it comes second. To a kernel it is all the same. */
+    /**
+     * The filter for writing comes first: libkqueue forgets to report EV_EOF if it comes second. A kernel does not
+     * care.
+     */
     private static long putChanges(long address, int fd, long key, int interest, int flags) {
         long next = address;
         if ((interest & Bits.WRITABLE) != 0) {
@@ -287,8 +290,9 @@ final class KqueueSelector implements Selector {
     }
 
     /**
-     * Reads the receipts of what was added. Those of deletions are not looked at: a filter may be gone because somebody closed
-     * an adopted descriptor. EPIPE is no error: some systems say so of a pipe whose other end is closed, and report it then.
+     * Reads the receipts of what was added. Those of deletions are ignored: a filter may be gone because an adopted
+     * descriptor was closed by its owner. EPIPE is not an error: some systems return it for a pipe whose other end is
+     * closed, and then report it.
      */
     private static int firstError(long receipts, long end) {
         for (long receipt = receipts; receipt < end; receipt += Calls.LAYOUT.bytes) {
@@ -326,7 +330,7 @@ final class KqueueSelector implements Selector {
         }
         int found = Calls.kevent(waitState, kqueue.fd(), 0, 0, events, maxEvents, timeout);
         if (found < 0) {
-            if (found == -Errno.EINTR.code()) {
+            if (Errno.isInterrupted(found)) {
                 return 0;
             }
             throw new ErrnoException("kevent", kqueue.fd(), -found);
@@ -363,8 +367,8 @@ final class KqueueSelector implements Selector {
     }
 
     /**
-     * Whether this is the one event of a ONESHOT registration. One that a modify made meaningless while it was on its way is
-     * not: it must not use up the new arming without being seen.
+     * Returns whether this is the only event of a ONESHOT registration. An event that a modify has made meaningless
+     * meanwhile is not: it must not use up the new registration without being seen.
      */
     private boolean disarm(long fd, long key, int bits) {
         synchronized (lock) {
@@ -387,7 +391,7 @@ final class KqueueSelector implements Selector {
         return readiness[event];
     }
 
-    /** Holds a use of the kqueue, so that a late wake cannot reach a stranger's descriptor of the same number. */
+    /** Holds a use of the kqueue, so that a late wake cannot reach another descriptor with the same number. */
     @Override
     public void wake() {
         if (kqueue.acquire()) {
@@ -422,7 +426,10 @@ final class KqueueSelector implements Selector {
         arena.close();
     }
 
-    /** EV_EOF is a closed direction, in which a call will not block; with an error number in fflags it is an error too. */
+    /**
+     * EV_EOF means a closed direction, in which a call will not block; with an error number in fflags it is also an
+     * error.
+     */
     static int translate(short filter, int flags, int fflags) {
         boolean read = filter == EVFILT_READ;
         int bits = read ? Bits.READABLE : Bits.WRITABLE;
@@ -460,7 +467,7 @@ final class KqueueSelector implements Selector {
         static final KqueueLayout LAYOUT = KqueueLayout.of(System.getProperty(KqueueLayout.FLAVOR_PROPERTY));
 
         private static final SymbolLookup LOOKUP = lookup();
-        /** It takes no argument; with one that it ignores it has the shape of other calls. */
+        /** It takes no argument; with one that it ignores, it has the shape of other calls. */
         static final MethodHandle KQUEUE = Native.link(LOOKUP, "kqueue", 1);
 
         static final MethodHandle KEVENT = Native.link(LOOKUP, "kevent", 6);

@@ -1,10 +1,16 @@
 package io.millrace.sys.selector;
 
-/** Timeouts for the mechanisms that count in milliseconds. Apart from the native calls, because NIO needs it without them. */
+/**
+ * Timeouts for mechanisms that count in milliseconds. Separate from the native calls, because NIO needs it without
+ * them.
+ */
 final class Millis {
     private Millis() {}
 
-    /** Rounded up, so that no wait ends early; negative is for ever, which is −1 to poll(2) and epoll_wait(2). */
+    /**
+     * Returns milliseconds, rounded up, so that no wait ends early; negative means for ever, which is −1 for poll(2)
+     * and epoll_wait(2).
+     */
     static int ceil(long nanos) {
         if (nanos < 0) {
             return -1;

@@ -17,21 +17,22 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code java.nio}'s selector: on any platform, for channels only.
+ * The selector of {@code java.nio}: on any platform, for channels only.
  *
- * <p>What NIO does and how it is met here: it is level-triggered only (see {@link EmulatingSelector}); a cancelled key lives
- * until the next select, and registering again before it throws, so a removal is flushed by a select that does not wait (but see
- * {@link #detach}); a select by an interrupted thread returns at once, so the flag is put aside during the wait and set again afterwards; OP_CONNECT
- * left on after the connection stands spins, so {@link #isStale} asks for a change to OP_WRITE.
+ * <p>NIO has some peculiarities, which are handled here. It is level-triggered only: see {@link EmulatingSelector}. A
+ * cancelled key lives until the next select, and registering again before that throws; so a removal is flushed by a
+ * select that does not wait (but see {@link #detach}). A select by an interrupted thread returns at once, so the
+ * interrupt status is cleared during the wait and restored afterwards. OP_CONNECT left on after the connection is
+ * established makes it spin, so {@link #isStale} asks for a change to OP_WRITE.
  */
 final class NioSelector extends EmulatingSelector {
-    /** Looking at so many ready channels is what a removal may cost. */
+    /** How many ready channels a removal may look at. */
     private static final int LOOKS_FOR_A_REMOVAL = 16;
 
     private final java.nio.channels.Selector selector;
     private final Consumer<SelectionKey> gather = this::gather;
 
-    /** What the last select found and nobody was told of yet: more may be ready than a caller takes at once. */
+    /** What the last select found and was not reported yet: more may be ready than a caller takes at once. */
     private @Nullable Entry[] found = new Entry[64];
 
     private int[] foundReady = new int[64];
@@ -39,13 +40,16 @@ final class NioSelector extends EmulatingSelector {
     private int foundFrom;
     private int foundTo;
 
-    /** So many removals may wait for the next select, because the last flush had to look at many. */
+    /** How many removals may wait for the next select, because the last flush had to look at many channels. */
     private int patience;
 
-    /** How many ready channels flushes have looked at. */
+    /** How many ready channels all flushes have looked at. */
     long looks;
 
-    /** A select that does not wait takes a pending wake-up with it, which is meant for the next wait: see {@link #flush}. */
+    /**
+     * Whether a select that does not wait has consumed a pending wake-up, which is meant for the next wait: see {@link
+     * #flush}.
+     */
     private volatile boolean woken;
 
     private NioSelector(java.nio.channels.Selector selector) {
@@ -84,7 +88,7 @@ final class NioSelector extends EmulatingSelector {
         try {
             channel.register(selector, ops(entry), entry);
         } catch (CancelledKeyException e) {
-            // Removed a moment ago and added again: the old key goes with the next select.
+            // It was removed a moment ago and is added again: the old key goes with the next select.
             flush();
             channel.register(selector, ops(entry), entry);
         }
@@ -103,10 +107,12 @@ final class NioSelector extends EmulatingSelector {
     }
 
     /**
-     * Flushes, which frees the key, and the descriptor of a channel that is closed already. A select looks at everything that is ready,
-     * however: thousands of connections whose peers leave together would be closed in quadratic time. So after a look at many, the next few
-     * closed connections keep their descriptors until the next select, which cannot be far with so much to do. Their peers have heard of the end already; one
-     * that goes on sending is refused a little later. Of anything else, as of a listener's port, the closing itself is what matters.
+     * Flushes, which frees the key, and the descriptor of a channel that is already closed. But a select looks at
+     * everything that is ready, so thousands of connections whose peers leave together would be closed in quadratic
+     * time. Therefore, after a flush that looked at many, the next few closed connections keep their descriptors until
+     * the next select, which comes soon if there is so much to do. Their peers have already been told of the end; one
+     * that keeps sending is refused a little later. For anything else, such as a listener's port, closing the
+     * descriptor itself is what matters.
      */
     @Override
     void detach(Entry entry) {
@@ -159,7 +165,7 @@ final class NioSelector extends EmulatingSelector {
         }
     }
 
-    /** Runs inside select, under NIO's locks: only remembers. */
+    /** Runs inside select, under NIO's locks, so it only stores the key. */
     private void gather(SelectionKey key) {
         if (foundTo == found.length) {
             found = Arrays.copyOf(found, foundTo * 2);

@@ -18,11 +18,12 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * poll(2): on every Unix. Its cost grows with the number of watched descriptors, by nature.
+ * poll(2): on every Unix. Its cost grows with the number of watched descriptors.
  *
- * <p>{@code struct pollfd} is {int fd; short events; short revents}. Position 0 is the wake-up descriptor. An entry that
- * watches nothing has the complement of its number in {@code fd}: negative, so that the kernel skips it, hang-up included.
- * The scan of the results begins where the last one stopped, so that a small {@code maxEvents} starves nobody.
+ * <p>{@code struct pollfd} is {int fd; short events; short revents}. Position 0 is the wake-up descriptor. An entry
+ * that watches nothing has the complement of its number in {@code fd}: negative, so that the kernel skips it, including
+ * hang-up. The scan of the results begins where the last one stopped, so that a small {@code maxEvents} starves no
+ * source.
  */
 final class PollSelector extends EmulatingSelector {
     private static final int BYTES = 8;
@@ -39,10 +40,10 @@ final class PollSelector extends EmulatingSelector {
     private MemorySegment tableSegment;
     private long table;
     private @Nullable Entry[] watchedEntries;
-    /** Used positions, the wake-up descriptor's included. */
+    /** How many positions are used, including that of the wake-up descriptor. */
     private int size = 1;
 
-    /** The numbers that are registered. */
+    /** The registered numbers. */
     private final BitSet registered = new BitSet();
 
     private int found;
@@ -79,7 +80,7 @@ final class PollSelector extends EmulatingSelector {
             throw new ErrnoException("fcntl", fd, -result);
         }
         synchronized (lock) {
-            // epoll and kqueue refuse a number twice by themselves.
+            // epoll and kqueue themselves refuse a number that is already registered.
             if (registered.get(fd)) {
                 throw new ErrnoException("poll", fd, Errno.EEXIST.code());
             }
@@ -88,7 +89,7 @@ final class PollSelector extends EmulatingSelector {
     }
 
     @Override
-    void forgotten(SystemHandle handle) {
+    void forget(SystemHandle handle) {
         registered.clear(((Descriptor) handle).fd());
     }
 
@@ -108,7 +109,7 @@ final class PollSelector extends EmulatingSelector {
         put(entry.position, entry.watched == 0 ? ~fd : fd, mask(entry.watched));
     }
 
-    /** The last entry takes the place. */
+    /** Moves the last entry to its place. */
     @Override
     void detach(Entry entry) {
         int hole = entry.position;
@@ -151,7 +152,7 @@ final class PollSelector extends EmulatingSelector {
                 Posix.putShort(at(position) + REVENTS, (short) 0);
                 Entry entry = watchedEntries[position];
                 if (entry != null) {
-                    // A change of what is asked has wiped the result out: see put().
+                    // A change of what is asked has cleared the result: see put().
                     report(entry, entry.question, translate(revents));
                 }
             }

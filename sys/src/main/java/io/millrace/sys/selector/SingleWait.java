@@ -14,8 +14,8 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 
 /**
- * Waits for one handle and for nothing else: poll(2) on its descriptor, which knows no limit of descriptor numbers, and on one more that
- * ends the wait if the handle is closed meanwhile; for a channel, a selector of its own.
+ * Waits for one handle and nothing else: with poll(2) on its descriptor, which has no limit of descriptor numbers, and
+ * on another one that ends the wait if the handle is closed; for a channel, with a separate selector.
  */
 public final class SingleWait {
     private static final int POLLFD_BYTES = 8;
@@ -26,11 +26,11 @@ public final class SingleWait {
     private SingleWait() {}
 
     /**
-     * Waits until the handle is ready, the time is over, or the call is interrupted by a signal.
+     * Waits until the handle is ready, the time is over, or a signal interrupts the call.
      *
-     * @param timeoutNanos negative: for ever; 0: not at all; else at least so long
+     * @param timeoutNanos negative to wait for ever; 0 to not wait; otherwise the least time to wait
      * @return what it is ready for, within the interest; 0 if nothing
-     * @throws ClosedChannelException if the handle is closed, also if another thread closes it meanwhile
+     * @throws ClosedChannelException if the handle is closed, even if another thread closes it meanwhile
      */
     public static int await(SystemHandle handle, int interest, long timeoutNanos) throws IOException {
         if (!handle.acquire()) {
@@ -72,9 +72,8 @@ public final class SingleWait {
                 int found = Posix.poll(state, pollfds, 2, Millis.ceil(timeoutNanos));
                 int ready = found(descriptor, interest, pollfds, found);
                 if (ready == 0 && found > 0 && !descriptor.isClosing()) {
-                    // A hang-up outside the interest, which would end every further wait at once: only the close is
-                    // left to
-                    // wait for.
+                    // A hang-up outside the interest would end every further wait at once: all that is left to wait for
+                    // is the close.
                     put(pollfds, IGNORED, (short) 0);
                     long left = timeoutNanos < 0 ? -1 : Math.max(0, timeoutNanos - (System.nanoTime() - start));
                     found(descriptor, interest, pollfds, Posix.poll(state, pollfds, 2, Millis.ceil(left)));
@@ -97,7 +96,7 @@ public final class SingleWait {
     }
 
     private static int found(Descriptor descriptor, int interest, long pollfds, int found) throws ErrnoException {
-        if (found < 0 && found != -Errno.EINTR.code()) {
+        if (found < 0 && !Errno.isInterrupted(found)) {
             throw new ErrnoException("poll", descriptor.fd(), -found);
         }
         short revents = found <= 0 ? 0 : Posix.getShort(pollfds + REVENTS);
@@ -111,7 +110,8 @@ public final class SingleWait {
         try (java.nio.channels.Selector selector = handle.channel().provider().openSelector()) {
             Runnable waker = selector::wakeup;
             handle.waiters.add(waker);
-            boolean interrupted = Thread.interrupted(); // put aside: a select by an interrupted thread does not wait
+            boolean interrupted =
+                    Thread.interrupted(); // cleared, because a select by an interrupted thread does not wait
             try {
                 SelectionKey key = handle.channel().register(selector, NioSelector.ops(handle, interest));
                 if (timeoutNanos == 0) {
@@ -131,7 +131,7 @@ public final class SingleWait {
         }
     }
 
-    /** How NIO says that the channel was closed during the select. */
+    /** NIO reports in this way that the channel was closed during the select. */
     private static IOException closed(CancelledKeyException cause) {
         ClosedChannelException closed = new ClosedChannelException();
         closed.initCause(cause);

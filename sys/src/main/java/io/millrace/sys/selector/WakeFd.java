@@ -10,9 +10,10 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The descriptor that ends a wait from another thread: an eventfd on Linux, a pipe elsewhere.
+ * The descriptor with which another thread ends a wait: an eventfd on Linux, a pipe elsewhere.
  *
- * <p>Waking holds a use of the descriptor, so a late wake after close can't write into a stranger's file of the same number.
+ * <p>Waking holds a use of the descriptor, so a late wake after close cannot write to another file with the same
+ * number.
  */
 final class WakeFd {
     private static final int EFD_CLOEXEC = 0x80000;
@@ -48,12 +49,12 @@ final class WakeFd {
         }
     }
 
-    /** The descriptor to watch for input. */
+    /** Returns the descriptor to watch for input. */
     int fd() {
         return reader.fd();
     }
 
-    /** A full pipe or counter means that a wake is already under way: nothing is lost. */
+    /** A full pipe or counter means that a wake is already pending: nothing is lost. */
     void wake() {
         if (writer.acquire()) {
             try (CallState state = CallState.borrow()) {
@@ -64,11 +65,11 @@ final class WakeFd {
         }
     }
 
-    /** Takes what was written, so that a level-triggered wait is quiet again. An edge-triggered one never calls this. */
+    /** Reads what was written, so that a level-triggered wait is quiet again. Not needed for an edge-triggered one. */
     void drain(CallState state, long scratch, int scratchBytes) {
         assert scratchBytes > 8 : "an eventfd is read in 8 bytes, and that must be a short read";
         while (Posix.read(state, reader.fd(), scratch, scratchBytes) == scratchBytes) {
-            // A pipe may hold more than the scratch; an eventfd gives its 8 bytes once, a short read.
+            // A pipe may hold more than the scratch; an eventfd gives its 8 bytes once, in a short read.
             assert bytes == 1 : "an eventfd never fills the scratch";
         }
     }

@@ -14,6 +14,7 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Iterator;
@@ -93,22 +94,21 @@ class SocketsTest {
 
     @Test
     void aRefusedConnectTellsSoOnceItHasEnded() throws Exception {
-        Descriptor listener = Sockets.listen(ANY_PORT, 16);
-        InetSocketAddress nobody = Sockets.localAddress(listener.fd());
-        listener.close();
-
-        assertThatThrownBy(() -> {
-                    Sockets.Connecting connecting = Sockets.connect(nobody);
-                    try {
-                        awaitWritable(connecting.descriptor());
-                        Sockets.finishConnect(connecting.descriptor().fd());
-                    } finally {
-                        connecting.descriptor().close();
-                    }
-                })
-                .isInstanceOfSatisfying(
-                        ErrnoException.class,
-                        e -> assertThat(e.is(Errno.ECONNREFUSED)).isTrue());
+        try (SocketChannel bound = SocketChannel.open().bind(ANY_PORT)) { // but it does not listen
+            InetSocketAddress nobody = (InetSocketAddress) bound.getLocalAddress();
+            assertThatThrownBy(() -> {
+                        Sockets.Connecting connecting = Sockets.connect(nobody);
+                        try {
+                            awaitWritable(connecting.descriptor());
+                            Sockets.finishConnect(connecting.descriptor().fd());
+                        } finally {
+                            connecting.descriptor().close();
+                        }
+                    })
+                    .isInstanceOfSatisfying(
+                            ErrnoException.class,
+                            e -> assertThat(e.is(Errno.ECONNREFUSED)).isTrue());
+        }
     }
 
     private static Sockets.Accepted awaitConnection(Descriptor listener) throws Exception {

@@ -41,6 +41,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SelectorsTest {
     private static final long MILLI = 1_000_000;
     private static final long LONG = 30_000 * MILLI;
+    private static final long SHORT = 30_000_000L;
     private static final int SIGURG = 23;
 
     private final List<Descriptor> descriptors = new ArrayList<>();
@@ -106,6 +107,33 @@ class SelectorsTest {
 
         assertThat(interrupted(() -> SingleWait.await(reader, Bits.READABLE, LONG)))
                 .isZero();
+    }
+
+    @Test
+    @DisplayName("tip-12: a hang-up outside the interest does not end a wait for one handle before its time")
+    void aHangUpOutsideTheInterest() throws IOException {
+        Descriptor[] pipe = pipe();
+        pipe[1].close();
+        assertThat(SingleWait.await(pipe[0], Bits.READABLE, LONG)).isNotZero();
+
+        long begin = System.nanoTime();
+        assertThat(SingleWait.await(pipe[0], Bits.PRIORITY, SHORT)).isZero();
+        assertThat(System.nanoTime() - begin).isGreaterThanOrEqualTo(SHORT);
+    }
+
+    @Test
+    @DisplayName("tip-12: nor does an interrupt with NIO, and it is still there afterwards")
+    void anInterruptDoesNotEndTheWaitForOne() throws IOException {
+        open("nio");
+        SystemHandle quiet = quiet();
+        Thread.currentThread().interrupt();
+
+        long begin = System.nanoTime();
+        int ready = SingleWait.await(quiet, Bits.READABLE, SHORT);
+        long took = System.nanoTime() - begin;
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(ready).isZero();
+        assertThat(took).isGreaterThanOrEqualTo(SHORT);
     }
 
     /** Runs a call on a thread that gets signals until it is over. The JVM's handler does not stand in the way: no wait is begun again after one. */

@@ -119,7 +119,7 @@ class ConnectionBoundariesTest {
     static Stream<Arguments> cases() {
         return Managers.withDispatch()
                 .filter(arguments ->
-                        arguments.get()[0] == Managers.EPOLL || arguments.get()[0] == Managers.FOREIGN)
+                        arguments.get()[0] != Managers.POLL && arguments.get()[0] != Managers.NIO)
                 .flatMap(arguments -> Stream.of(Thrown.values())
                         .filter(thrown -> thrown.name().startsWith(KINDS))
                         .flatMap(thrown -> Stream.of(true, false)
@@ -156,8 +156,8 @@ class ConnectionBoundariesTest {
                         "told that there is room", () -> handler.count(Callback.WRITABLE) >= handler.promised.get());
                 assertThat(handler.count(Callback.DATA)).isGreaterThanOrEqualTo(4 * times);
             }
-            // What that throws is reported, too, but a line a second at most for all connections: srv-4.
-            Await.until("each is told to onError", () -> handler.count(Callback.ERROR) >= 2 * 6);
+            // Except what onDisconnect throws, which is logged; a line a second at most for all connections: srv-4.
+            Await.until("each is told to onError", () -> handler.count(Callback.ERROR) >= 2 * 5);
             assertThat(handler.count(Callback.DISCONNECT)).isEqualTo(2);
         }
     }

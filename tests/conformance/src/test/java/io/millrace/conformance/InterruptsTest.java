@@ -41,7 +41,7 @@ class InterruptsTest {
     Path directory;
 
     private static EventManager open(Managers kind) {
-        return kind == Managers.FOREIGN
+        return kind == Managers.FOREIGN || kind == Managers.COMPLETION
                 ? kind.open()
                 : kind.reactors(Clock.system()).reactors(1).open();
     }

@@ -80,7 +80,11 @@ final class IoThread {
 
     void deregister(Served descriptor, Source source) {
         if (forget(descriptor)) {
-            poll.deregister(source);
+            try {
+                poll.deregister(source);
+            } catch (IllegalStateException e) {
+                // It was closed before, as by a connect that failed, and has left the poll with that.
+            }
         }
     }
 

@@ -1,31 +1,42 @@
 package io.millrace.conformance;
 
 import io.millrace.engine.Dispatch;
+import io.millrace.engine.EventManager;
 import io.millrace.engine.Reactors;
-import io.millrace.engine.ReadinessEventManager;
 import io.millrace.poll.Clock;
 import java.time.InstantSource;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.Arguments;
 
-/** The managers on which servers and clients are tested: the library's own on each backend, and one that is not. */
+/** The managers on which servers and clients are tested: the library's own on each backend, and two that are not. */
 enum Managers {
     EPOLL,
     POLL,
     NIO,
-    FOREIGN;
+    FOREIGN,
+    /** Not the library's either, and without readiness. */
+    COMPLETION;
 
-    ReadinessEventManager open(Clock clock) {
-        return this == FOREIGN
-                ? new ThreadyManager(clock, InstantSource.system())
-                : reactors(clock).open();
+    EventManager open(Clock clock) {
+        return switch (this) {
+            case EPOLL, POLL, NIO -> reactors(clock).open();
+            case FOREIGN -> new ThreadyManager(clock, InstantSource.system());
+            case COMPLETION -> new CompletionOnlyManager(clock, InstantSource.system());
+        };
     }
 
-    ReadinessEventManager open() {
+    /** Of one that is not the library's. */
+    static int pendingAlarms(EventManager manager) {
+        return manager instanceof ThreadyManager thready
+                ? thready.pendingAlarms()
+                : ((CompletionOnlyManager) manager).pendingAlarms();
+    }
+
+    EventManager open() {
         return open(Clock.system());
     }
 
-    /** Not for {@link #FOREIGN}. */
+    /** Of the library's own. */
     Reactors.Builder reactors(Clock clock) {
         return Reactors.builder()
                 .backend(name().toLowerCase(java.util.Locale.ROOT))
@@ -38,6 +49,10 @@ enum Managers {
 
     static Stream<Managers> ours() {
         return Stream.of(EPOLL, POLL, NIO);
+    }
+
+    static Stream<Managers> foreign() {
+        return Stream.of(FOREIGN, COMPLETION);
     }
 
     static Stream<Arguments> withDispatch() {

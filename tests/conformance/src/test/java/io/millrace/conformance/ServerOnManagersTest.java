@@ -3,9 +3,14 @@ package io.millrace.conformance;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.millrace.engine.AcceptDescriptor;
+import io.millrace.engine.CompletionDescriptor;
 import io.millrace.engine.EventManager;
 import io.millrace.engine.GlobalEventManager;
 import io.millrace.engine.Reactors;
+import io.millrace.engine.ReadinessDescriptor;
+import io.millrace.net.ByteStream;
+import io.millrace.net.TcpListener;
 import io.millrace.poll.Clock;
 import io.millrace.server.Connection;
 import io.millrace.server.ConnectionHandler;
@@ -26,12 +31,15 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @DisplayName("grpc-16: servers and clients run on the manager they are given")
 @Timeout(60)
@@ -71,21 +79,23 @@ class ServerOnManagersTest {
         }
     }
 
-    @Test
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("io.millrace.conformance.Managers#foreign")
     @DisplayName("a deliberately different one")
-    void different() throws Exception {
-        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system())) {
+    void different(Managers kind) throws Exception {
+        try (EventManager manager = kind.open()) {
             echoOver(manager);
         }
     }
 
-    @Test
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("io.millrace.conformance.Managers#foreign")
     @DisplayName("a deliberately different one, with files larger than their share of a turn")
-    void filesOnADifferentOne(@TempDir Path directory) throws Exception {
+    void filesOnADifferentOne(Managers kind, @TempDir Path directory) throws Exception {
         byte[] content = new byte[5 << 20];
         new Random(5).nextBytes(content);
         Path file = Files.write(directory.resolve("file"), content);
-        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system());
+        try (EventManager manager = kind.open();
                 TcpServer server = TcpServer.builder().manager(manager).start((connection, data) -> {
                     connection.sendFile(file);
                     connection.close();
@@ -98,14 +108,15 @@ class ServerOnManagersTest {
         }
     }
 
-    @Test
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("io.millrace.conformance.Managers#foreign")
     @DisplayName("a deliberately different one, on which a peer that sends without end does not keep others waiting")
-    void sharesOnADifferentOne() throws Exception {
+    void sharesOnADifferentOne(Managers kind) throws Exception {
         long enough = 64 << 20;
         CompletableFuture<Long> readBefore = new CompletableFuture<>();
         ByteBuffer bytes = ByteBuffer.allocateDirect(64 << 10);
         AtomicLong read = new AtomicLong();
-        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system());
+        try (EventManager manager = kind.open();
                 SocketChannel endless = SocketChannel.open();
                 SocketChannel quiet = SocketChannel.open();
                 TcpServer server = TcpServer.builder().manager(manager).start((connection, data) -> {
@@ -129,11 +140,12 @@ class ServerOnManagersTest {
         }
     }
 
-    @Test
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("io.millrace.conformance.Managers#foreign")
     @DisplayName("mill-15, srv-3: a deliberately different one takes the bytes before send returns, too")
-    void takesTheBytesOnADifferentOne() throws Exception {
+    void takesTheBytesOnADifferentOne(Managers kind) throws Exception {
         int[] sizes = {10, 4_096, 100_000, 3 << 20};
-        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system());
+        try (EventManager manager = kind.open();
                 TcpServer server = TcpServer.builder().manager(manager).start((connection, data) -> {
                     for (int size : sizes) {
                         byte[] scratch = new byte[size];
@@ -185,11 +197,12 @@ class ServerOnManagersTest {
         }
     }
 
-    @Test
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("io.millrace.conformance.Managers#foreign")
     @DisplayName("mill-8: on a deliberately different one reads are paused, and resumed with what is there already")
-    void pausesOnADifferentOne() throws Exception {
+    void pausesOnADifferentOne(Managers kind) throws Exception {
         Pausing handler = new Pausing();
-        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system());
+        try (EventManager manager = kind.open();
                 TcpServer server =
                         TcpServer.builder().manager(manager).bufferSize(1).start(handler);
                 Socket socket = new Socket()) {
@@ -206,11 +219,12 @@ class ServerOnManagersTest {
         }
     }
 
-    @Test
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("io.millrace.conformance.Managers#foreign")
     @DisplayName("mill-9: on a deliberately different one onWritable comes, though nothing else happens there")
-    void writableOnADifferentOne() throws Exception {
+    void writableOnADifferentOne(Managers kind) throws Exception {
         Pausing handler = new Pausing();
-        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system());
+        try (EventManager manager = kind.open();
                 TcpServer server = TcpServer.builder()
                         .manager(manager)
                         .waterMarks(0, 0, 1 << 20)
@@ -226,27 +240,29 @@ class ServerOnManagersTest {
         }
     }
 
-    @Test
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("io.millrace.conformance.Managers#foreign")
     @DisplayName("end-7: servers and clients that are closed leave no alarm behind on a deliberately different one")
-    void noAlarmsOnADifferentOne() throws Exception {
-        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system())) {
+    void noAlarmsOnADifferentOne(Managers kind) throws Exception {
+        try (EventManager manager = kind.open()) {
             for (int i = 0; i < 3; i++) {
                 try (TcpServer server = TcpServer.builder().manager(manager).start((connection, data) -> {});
                         TcpClient client = TcpClient.builder().manager(manager).open()) {
                     client.connect(server.address(), (connection, data) -> {}).get(10, TimeUnit.SECONDS);
-                    assertThat(manager.pendingAlarms()).isPositive();
+                    assertThat(Managers.pendingAlarms(manager)).isPositive();
                 }
             }
-            Await.until("no alarm is pending", () -> manager.pendingAlarms() == 0);
+            Await.until("no alarm is pending", () -> Managers.pendingAlarms(manager) == 0);
         }
     }
 
-    @Test
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("io.millrace.conformance.Managers#foreign")
     @DisplayName("srv-1: a deliberately different one refuses what is above the limit, and says so")
-    void limitsADifferentOne() throws Exception {
+    void limitsADifferentOne(Managers kind) throws Exception {
         CompletableFuture<Connection> connected = new CompletableFuture<>();
         CompletableFuture<String> error = new CompletableFuture<>();
-        try (ThreadyManager manager = new ThreadyManager(Clock.system(), InstantSource.system());
+        try (EventManager manager = kind.open();
                 TcpServer server = TcpServer.builder()
                         .manager(manager)
                         .waterMarks(0, 0, 1 << 20)
@@ -273,6 +289,179 @@ class ServerOnManagersTest {
             }
             assertThat(error.get(10, TimeUnit.SECONDS)).contains("more than the limit of 1048576");
             assertThat(socket.isConnected()).isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("end-1: a connection that its manager refuses to watch ends with the reason, and the next is served")
+    void refusedByTheManager() throws Exception {
+        AtomicBoolean refuses = new AtomicBoolean(true);
+        LinkedBlockingQueue<String> told = new LinkedBlockingQueue<>();
+        try (CompletionOnlyManager manager = new CompletionOnlyManager(Clock.system(), InstantSource.system()) {
+                    @Override
+                    public CompletionDescriptor registerCompletion(ByteStream stream) {
+                        if (refuses.getAndSet(false)) {
+                            throw new IllegalArgumentException("no place left");
+                        }
+                        return super.registerCompletion(stream);
+                    }
+                };
+                TcpServer server = TcpServer.builder().manager(manager).start(new ConnectionHandler() {
+                    @Override
+                    public void onConnect(Connection connection) {
+                        told.add("connected");
+                    }
+
+                    @Override
+                    public void onData(Connection connection, ByteBuffer data) {
+                        connection.send(data);
+                    }
+
+                    @Override
+                    public void onError(@Nullable Connection connection, Throwable failure) {
+                        told.add(String.valueOf(failure.getMessage()));
+                    }
+                });
+                Socket first = new Socket(
+                        InetAddress.getLoopbackAddress(), server.address().getPort())) {
+            first.setSoTimeout(10_000);
+            assertThat(first.getInputStream().read()).isEqualTo(-1);
+            assertThat(told.poll(10, TimeUnit.SECONDS))
+                    .startsWith("cannot watch")
+                    .endsWith("no place left");
+            Await.until(
+                    "its place is free", () -> server.context().connections().isEmpty());
+            try (Socket second = new Socket(
+                    InetAddress.getLoopbackAddress(), server.address().getPort())) {
+                second.setSoTimeout(10_000);
+                second.getOutputStream().write(7);
+                assertThat(second.getInputStream().read()).isEqualTo(7);
+                assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo("connected");
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("mill-8: one that only completes reads keeps what it has read of a paused connection, and its end")
+    void keepsWhatWasReadMeanwhile() throws Exception {
+        LinkedBlockingQueue<String> told = new LinkedBlockingQueue<>();
+        CompletableFuture<Connection> connected = new CompletableFuture<>();
+        try (CompletionOnlyManager manager = new CompletionOnlyManager(Clock.system(), InstantSource.system());
+                TcpServer server = TcpServer.builder().manager(manager).start(new ConnectionHandler() {
+                    @Override
+                    public void onConnect(Connection connection) {
+                        connection.pauseReads(); // one is with the manager already
+                        connected.complete(connection);
+                    }
+
+                    @Override
+                    public void onData(Connection connection, ByteBuffer data) {
+                        connection.pauseReads();
+                        while (data.hasRemaining()) {
+                            told.add("data " + data.get());
+                        }
+                    }
+
+                    @Override
+                    public void onEndOfInput(Connection connection) {
+                        told.add("end");
+                    }
+                });
+                Socket socket = new Socket()) {
+            socket.connect(server.address());
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            socket.getOutputStream().write(new byte[] {1, 2});
+            Await.until("the manager has read", () -> manager.reads() == 1);
+            assertThat(told).isEmpty();
+            socket.shutdownOutput();
+
+            connection.resumeReads();
+            assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo("data 1");
+            assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo("data 2");
+            connection.resumeReads();
+            assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo("end");
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "mill-9, mill-12: bytes that a manager has and the system has not are waiting, and go out before a close")
+    void whatIsWithTheManagerWaits() throws Exception {
+        CompletableFuture<Connection> connected = new CompletableFuture<>();
+        byte[] bytes = new byte[60_000]; // more than both systems hold together, and one write
+        new Random(9).nextBytes(bytes);
+        try (CompletionOnlyManager manager = new CompletionOnlyManager(Clock.system(), InstantSource.system());
+                TcpServer server = TcpServer.builder()
+                        .manager(manager)
+                        .sendBuffer(4_096)
+                        .start(new ConnectionHandler() {
+                            @Override
+                            public void onConnect(Connection connection) {
+                                connection.send(ByteBuffer.wrap(bytes));
+                                connected.complete(connection);
+                            }
+
+                            @Override
+                            public void onData(Connection connection, ByteBuffer data) {}
+                        });
+                Socket socket = new Socket()) {
+            socket.setReceiveBufferSize(4_096);
+            socket.connect(server.address());
+            Connection connection = connected.get(10, TimeUnit.SECONDS);
+            byte[] first = socket.getInputStream().readNBytes(1_000); // it is being written
+            assertThat(connection.queuedBytes()).isEqualTo(bytes.length);
+            assertThat(server.bytesSent()).isZero();
+            connection.close();
+            assertThat(first).isEqualTo(Arrays.copyOf(bytes, first.length));
+            assertThat(socket.getInputStream().readAllBytes())
+                    .isEqualTo(Arrays.copyOfRange(bytes, first.length, bytes.length));
+            assertThat(server.bytesSent()).isEqualTo(bytes.length);
+        }
+    }
+
+    @Test
+    @DisplayName("one that only completes reads is asked to watch the listener, if it can")
+    void watchesItsListener() throws Exception {
+        LinkedBlockingQueue<String> told = new LinkedBlockingQueue<>();
+        try (ThreadyManager readiness = new ThreadyManager(Clock.system(), InstantSource.system());
+                CompletionOnlyManager manager = new CompletionOnlyManager(Clock.system(), InstantSource.system()) {
+                    @Override
+                    public AcceptDescriptor registerAccept(TcpListener listener) {
+                        told.add("watched");
+                        ReadinessDescriptor descriptor = readiness.register(listener);
+                        return new AcceptDescriptor() {
+                            @Override
+                            public void notifyWhenAcceptable(Runnable callback) {
+                                descriptor.notifyWhenReadable(callback);
+                            }
+
+                            @Override
+                            public boolean isClosed() {
+                                return descriptor.isClosed();
+                            }
+
+                            @Override
+                            public void close() {
+                                readiness.delete(descriptor);
+                                told.add("closed");
+                            }
+                        };
+                    }
+                }) {
+            echoOver(manager);
+            assertThat(told).containsExactly("watched", "closed");
+        }
+    }
+
+    @Test
+    @DisplayName("not on one without descriptors, which is said")
+    void withoutDescriptors() {
+        try (ToyManager manager = new ToyManager(Clock.system(), InstantSource.system())) {
+            assertThatThrownBy(() ->
+                            TcpServer.builder().manager(manager).start((connection, data) -> connection.send(data)))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining(
+                            "it has no descriptors; pass a manager that implements ReadinessEventManager or CompletionEventManager");
         }
     }
 

@@ -9,13 +9,13 @@ import io.millrace.engine.ReadinessEventManager;
 import io.millrace.poll.Clock;
 import io.millrace.server.TcpServer;
 import io.millrace.testkit.Await;
+import io.millrace.testkit.HeldPort;
 import io.millrace.testkit.OpenFiles;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
@@ -162,12 +162,13 @@ class StartingTest {
             "end-2: a start that the second loop refuses fails as a whole: its port is free again, and nothing is left")
     void halfAStart() throws Exception {
         try (Reactors manager = Managers.EPOLL
-                .reactors(Clock.system())
-                .backend(HookedProvider.nameFor("epoll"))
-                .open()) {
+                        .reactors(Clock.system())
+                        .backend(HookedProvider.nameFor("epoll"))
+                        .open();
+                HeldPort held = HeldPort.open()) {
             assertEchoesOnce(manager);
             Map<String, Integer> before = OpenFiles.count();
-            int port = freePort();
+            int port = held.address().getPort();
             HookedProvider.refuse(2);
             assertThatThrownBy(() -> TcpServer.builder()
                             .manager(manager)
@@ -193,12 +194,6 @@ class StartingTest {
     private static void assertEchoesOnce(EventManager manager) throws Exception {
         try (TcpServer server = echo(manager)) {
             assertEchoes(server);
-        }
-    }
-
-    private static int freePort() throws Exception {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
         }
     }
 }

@@ -119,6 +119,7 @@ final class ThreadyCompletion extends IoThread.Served implements CompletionDescr
             }
             spare = null;
             manager.serve(() -> reading.callback.accept(result));
+            manager.reads.incrementAndGet();
         }
     }
 

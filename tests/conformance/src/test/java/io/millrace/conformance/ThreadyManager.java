@@ -44,8 +44,14 @@ final class ThreadyManager implements ReadinessEventManager, CompletionEventMana
     private static final System.Logger LOG = System.getLogger(ThreadyManager.class.getName());
     private static final AtomicLong NUMBERS = new AtomicLong();
 
+    /** The one that knows the time, and the one that knows descriptors. */
+    private static final int THREADS = 2;
+
     /** Whose callback the thread is running. */
     private static final ThreadLocal<@Nullable ThreadyManager> SERVING = new ThreadLocal<>();
+
+    /** How many reads are done. */
+    final AtomicLong reads = new AtomicLong();
 
     private final Clock clock;
     private final InstantSource wallClock;
@@ -60,7 +66,7 @@ final class ThreadyManager implements ReadinessEventManager, CompletionEventMana
     private final TreeSet<Job> alarms =
             new TreeSet<>(Comparator.comparing((Job job) -> job, (a, b) -> Long.signum(a.deadline - b.deadline))
                     .thenComparingLong(job -> job.number));
-    private long alive = 2;
+    private long alive = THREADS;
     private int references;
     private boolean isShutdown;
     private boolean isEnding;
@@ -165,7 +171,7 @@ final class ThreadyManager implements ReadinessEventManager, CompletionEventMana
         if (!job.begin()) {
             return; // cancelled: whoever did that has counted it out
         }
-        serve(() -> job.body.alarm(fired));
+        serve(() -> job.body.onAlarm(fired));
         if (job.end(fired && job.period > 0)) {
             setAgain(job);
         } else {
@@ -199,6 +205,17 @@ final class ThreadyManager implements ReadinessEventManager, CompletionEventMana
         lock.lock();
         try {
             return alarms.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether nothing runs, and no alarm is due. */
+    boolean isIdle() {
+        lock.lock();
+        try {
+            boolean due = !alarms.isEmpty() && alarms.first().deadline - clock.nanoTime() <= 0;
+            return !due && alive - alarms.size() == THREADS;
         } finally {
             lock.unlock();
         }
@@ -352,7 +369,7 @@ final class ThreadyManager implements ReadinessEventManager, CompletionEventMana
             forget(job);
             if (job.isAlarm) {
                 try {
-                    job.body.alarm(false);
+                    job.body.onAlarm(false);
                 } catch (Throwable e) {
                     LOG.log(System.Logger.Level.INFO, "a cancelled alarm threw", e);
                 }

@@ -175,7 +175,7 @@ final class ToyManager implements EventManager {
 
     private static void call(Item item, boolean fired) {
         try {
-            item.body.alarm(fired);
+            item.body.onAlarm(fired);
         } catch (Throwable e) {
             LOG.log(System.Logger.Level.INFO, "a callback threw", e);
         }

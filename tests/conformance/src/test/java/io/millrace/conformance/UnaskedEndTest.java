@@ -131,6 +131,7 @@ class UnaskedEndTest {
         Process child = start(HeapChild.class, "", List.of("-Xmx24m", "-XX:+UseSerialGC"), dispatch);
         try (InputStream output = child.getInputStream()) {
             int port = Integer.parseInt(line(output));
+            Background<String> said = Background.call(() -> new String(output.readAllBytes(), StandardCharsets.UTF_8));
             assertThat(serves(port)).isTrue(); // and has loaded what it needs for that
             for (int i = 0; i < 20; i++) {
                 try (Socket socket = new Socket()) {
@@ -143,10 +144,27 @@ class UnaskedEndTest {
                 }
             }
             release(child);
-            Await.until("it serves, or has ended", () -> serves(port) || !child.isAlive());
+            try {
+                Await.until("it serves, or has ended", () -> serves(port) || !child.isAlive());
+            } catch (AssertionError e) {
+                String threads = threads(child);
+                child.destroyForcibly();
+                throw new AssertionError(said.result() + threads, e);
+            }
         } finally {
             child.destroyForcibly().waitFor();
         }
+    }
+
+    /** What the threads of a JVM do, for the message of a failure. */
+    private static String threads(Process child) throws IOException {
+        Process dump = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "jstack")
+                                .toString(),
+                        Long.toString(child.pid()))
+                .redirectErrorStream(true)
+                .start();
+        return new String(dump.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     }
 
     private static void release(Process child) {

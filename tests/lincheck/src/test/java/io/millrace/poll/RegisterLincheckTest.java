@@ -90,6 +90,32 @@ class RegisterLincheckTest {
     }
 
     @Test
+    void ofTwoQueuesOneGetsTheNode_mio14() {
+        Race.explore(INTERLEAVINGS, () -> new Race() {
+            private final SoftNode node = new SoftNode();
+            private final ReadinessQueue one = new ReadinessQueue(() -> {});
+            private final ReadinessQueue other = new ReadinessQueue(() -> {});
+            private boolean longerWon;
+            private boolean shorterWon;
+
+            @Override
+            protected void longer() {
+                longerWon = node.bind(one);
+            }
+
+            @Override
+            protected void shorter() {
+                shorterWon = node.bind(other);
+            }
+
+            @Override
+            protected void afterwards() {
+                expect(longerWon != shorterWon, "bound to both queues, or to neither");
+            }
+        });
+    }
+
+    @Test
     void aSourceClosedDuringRegisterDoesNotStayRegistered_mio11() {
         Race.explore(INTERLEAVINGS, () -> new RegisterRace() {
             private final Registration registration = new Registration();

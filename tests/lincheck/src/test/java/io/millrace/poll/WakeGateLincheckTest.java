@@ -56,7 +56,7 @@ class WakeGateLincheckTest {
         void sleep(int done) {
             gate.fallAsleep();
             kernel.await(work.get() == done ? -1 : 0, 1);
-            gate.awake();
+            gate.markAwake();
         }
 
         void publishAndWake() {

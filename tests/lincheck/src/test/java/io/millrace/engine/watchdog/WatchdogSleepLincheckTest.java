@@ -19,7 +19,7 @@ class WatchdogSleepLincheckTest {
         private boolean left;
 
         SleepRace() {
-            heartbeat.watchedBy(watchdogSleep);
+            heartbeat.setWatchdogSleep(watchdogSleep);
         }
 
         @Override
@@ -29,8 +29,8 @@ class WatchdogSleepLincheckTest {
 
         @Override
         protected void shorter() {
-            heartbeat.asleep();
-            heartbeat.awake(1);
+            heartbeat.markAsleep();
+            heartbeat.markAwake(1);
         }
 
         @Override

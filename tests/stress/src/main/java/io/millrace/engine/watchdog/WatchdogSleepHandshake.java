@@ -21,7 +21,7 @@ public class WatchdogSleepHandshake implements Runnable {
     private int called;
 
     public WatchdogSleepHandshake() {
-        heartbeat.watchedBy(watchdogSleep);
+        heartbeat.setWatchdogSleep(watchdogSleep);
     }
 
     @Actor
@@ -31,7 +31,7 @@ public class WatchdogSleepHandshake implements Runnable {
 
     @Actor
     public void reactor(II_Result result) {
-        heartbeat.awake(1);
+        heartbeat.markAwake(1);
         result.r2 = called;
     }
 

@@ -1,0 +1,208 @@
+package io.millrace.engine.vthread;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.reflect.Field;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Creates virtual threads with a scheduler of our choice, if this JVM lets us.
+ *
+ * <p>There is no public API for that. The builder of virtual threads has a private field {@code scheduler}, and the
+ * continuations of the thread arrive at the executor that is stored there. Nothing of this is assumed: the fields are
+ * looked for, and a thread is run by hand, before it is used. If anything is different, {@link #probe} says what, and
+ * virtual threads run on the JDK's scheduler.
+ */
+public final class LoopThreads {
+    /** The property that switches it off. */
+    public static final String PROPERTY = "millrace.loopThreads";
+
+    private static final String REMEDY = "start Java with --add-opens java.base/java.lang=" + module();
+
+    /** Where the JDK keeps what is needed; tests simulate a JDK that has something else. */
+    record Internals(String builderClass, String schedulerField, String threadClass, String defaultField) {
+        static final Internals OF_JDK_25 = new Internals(
+                "java.lang.ThreadBuilders$VirtualThreadBuilder",
+                "scheduler",
+                "java.lang.VirtualThread",
+                "DEFAULT_SCHEDULER");
+    }
+
+    /**
+     * What was found.
+     *
+     * @param isAvailable whether virtual threads can run on loops
+     * @param reason why, or why not and what to do
+     */
+    public record Probe(boolean isAvailable, String reason) {}
+
+    /** Everything that a successful probe has found. */
+    record Access(VarHandle scheduler, Executor jdk) {}
+
+    private record Outcome(Probe probe, @Nullable Access access) {}
+
+    private static final Outcome OUTCOME = Boolean.parseBoolean(System.getProperty(PROPERTY, "true"))
+            ? find(Internals.OF_JDK_25)
+            : new Outcome(new Probe(false, PROPERTY + " is false"), null);
+
+    private LoopThreads() {}
+
+    /**
+     * Returns what was found when this class was loaded.
+     *
+     * @return always the same
+     */
+    public static Probe probe() {
+        return OUTCOME.probe;
+    }
+
+    /**
+     * Returns whether virtual threads can run on loops.
+     *
+     * @return always the same
+     */
+    public static boolean isAvailable() {
+        return OUTCOME.access != null;
+    }
+
+    /** Looks for the internals, and tries them. */
+    static Probe probe(Internals internals) {
+        return find(internals).probe;
+    }
+
+    private static Outcome find(Internals internals) {
+        String version = "Java " + Runtime.version().feature();
+        try {
+            Class<?> builder = Class.forName(internals.builderClass);
+            Field scheduler = builder.getDeclaredField(internals.schedulerField);
+            if (!Executor.class.equals(scheduler.getType())) {
+                return refused(version + " has a scheduler of another type, " + scheduler.getType());
+            }
+            VarHandle handle = MethodHandles.privateLookupIn(builder, MethodHandles.lookup())
+                    .unreflectVarHandle(scheduler);
+            Field standard = Class.forName(internals.threadClass).getDeclaredField(internals.defaultField);
+            standard.setAccessible(true);
+            if (!(standard.get(null) instanceof Executor jdk)) {
+                return refused(version + " has a default scheduler of another type, " + standard.getType());
+            }
+            Access access = new Access(handle, jdk);
+            String wrong = tryOut(access);
+            return wrong == null
+                    ? new Outcome(new Probe(true, version + " lets a program choose their scheduler"), access)
+                    : refused(version + " " + wrong);
+        } catch (ClassNotFoundException | NoSuchFieldException e) {
+            return refused(version + " has no " + e.getMessage()
+                    + ", so it is not known how to choose their scheduler; use Java 25, or a newer Millrace");
+        } catch (IllegalAccessException | RuntimeException e) {
+            return refused("java.lang is not open to " + module() + "; " + REMEDY);
+        } catch (LinkageError e) {
+            return refused(version + " failed: " + e);
+        }
+    }
+
+    private static Outcome refused(String why) {
+        return new Outcome(new Probe(false, why), null);
+    }
+
+    /** Runs a virtual thread by hand on a platform thread. Returns what is wrong, or null. */
+    private static @Nullable String tryOut(Access access) {
+        if (!Thread.currentThread().isVirtual()) {
+            boolean asked = Thread.interrupted(); // it would be lost: a thread that leaves clears it
+            try {
+                return runByHand(access);
+            } finally {
+                if (asked) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        }
+        String[] wrong = {"could not try it"};
+        Thread platform = Thread.ofPlatform().daemon(true).start(() -> wrong[0] = runByHand(access));
+        boolean interrupted = false;
+        while (platform.isAlive()) {
+            try {
+                platform.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return wrong[0];
+    }
+
+    @SuppressWarnings("ThreadPriorityCheck") // not a hint here: the scheduler is the list
+    private static @Nullable String runByHand(Access access) {
+        List<Runnable> continuations = new ArrayList<>();
+        List<Thread> ran = new ArrayList<>();
+        Thread thread = unstarted(access, continuations::add, "millrace-probe", () -> {
+            ran.add(Thread.currentThread());
+            Thread.yield();
+            ran.add(Thread.currentThread());
+        });
+        thread.start();
+        for (int i = 0; i < 2; i++) {
+            if (continuations.size() != i + 1 || ran.size() != i) {
+                return "does not pass the continuations of a virtual thread to its scheduler";
+            }
+            continuations.get(i).run();
+        }
+        boolean works = ran.equals(List.of(thread, thread)) && thread.getState() == Thread.State.TERMINATED;
+        return works ? null : "does not run a virtual thread on the thread that its scheduler chooses";
+    }
+
+    /**
+     * Creates a virtual thread with a scheduler.
+     *
+     * @param scheduler gets its continuations
+     * @param name its name
+     * @param task what it runs
+     * @return not started
+     */
+    static Thread unstarted(Executor scheduler, String name, Runnable task) {
+        return unstarted(access(), scheduler, name, task);
+    }
+
+    private static Thread unstarted(Access access, Executor scheduler, String name, Runnable task) {
+        Thread.Builder.OfVirtual builder = Thread.ofVirtual().name(name);
+        access.scheduler.set(builder, scheduler);
+        return builder.unstarted(task);
+    }
+
+    /**
+     * Creates a virtual thread on the JDK's scheduler, also if the caller is a virtual thread on a loop, whose threads
+     * would otherwise inherit that.
+     *
+     * @param name its name
+     * @param task what it runs
+     * @return not started
+     */
+    public static Thread elsewhere(String name, Runnable task) {
+        Access access = OUTCOME.access;
+        return access == null
+                ? Thread.ofVirtual().name(name).unstarted(task)
+                : unstarted(access, access.jdk, name, task);
+    }
+
+    /** Returns the JDK's scheduler. Only if it is available. */
+    static Executor jdkScheduler() {
+        return access().jdk;
+    }
+
+    private static Access access() {
+        Access access = OUTCOME.access;
+        if (access == null) {
+            throw new IllegalStateException("virtual threads cannot run on loops: " + OUTCOME.probe.reason);
+        }
+        return access;
+    }
+
+    private static String module() {
+        Module module = LoopThreads.class.getModule();
+        return module.isNamed() ? module.getName() : "ALL-UNNAMED";
+    }
+}

@@ -1,0 +1,669 @@
+package io.millrace.server.direct;
+
+import io.millrace.engine.AlarmKey;
+import io.millrace.engine.transport.ServerLoop;
+import io.millrace.engine.vthread.CarriedThread;
+import io.millrace.engine.vthread.LoopThreads;
+import io.millrace.engine.vthread.ThreadCarrier;
+import io.millrace.server.Connection;
+import io.millrace.server.ConnectionHandler;
+import io.millrace.server.LimitException;
+import io.millrace.server.SendResult;
+import io.millrace.server.connection.Conversing;
+import io.millrace.server.connection.StreamConnection;
+import io.millrace.server.group.Connections;
+import io.millrace.server.support.ConnectionLog;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Connects a thread that blocks with a connection whose callbacks run on a loop.
+ *
+ * <h2>Two ways to wait</h2>
+ *
+ * A virtual thread that the connection's own loop carries shares the loop's thread: while it is mounted, nothing else
+ * happens there. So it looks at what has arrived by itself, gathers small writes into the loop's output as a callback
+ * does, and when it has to wait it parks; what the loop has to do for it is done after that, by its carrier. Bytes that
+ * arrive are copied from the loop's buffer straight into the buffer that it waits with, and it continues within the
+ * callback that got them.
+ *
+ * <p>Any other thread hands over to the loop what it wants, and is unparked by it. The handshake is the same, an {@link
+ * Exchange}; a thread may change from one way to the other between two calls, and does when its loop ends.
+ *
+ * <h2>Bytes that nobody waits for</h2>
+ *
+ * What arrives while no thread reads is kept, and the connection is not read until a thread asks for more than that. So
+ * a connection holds at most one read of its loop.
+ *
+ * <p><b>Threads.</b> Fields say which thread they belong to. One thread at a time may read, and one may write.
+ */
+public final class SocketLink implements ConnectionHandler, Conversing, Runnable {
+    /** What {@link #read} returns at the end of the input. */
+    public static final int END = -1;
+
+    /** How much is sent at once by the loop itself, where what the system takes is not copied. */
+    private static final int PIECE = 256 * 1024;
+    /** How much is handed over to the loop at once. */
+    private static final int HANDED_OVER = 64 * 1024;
+
+    /** What a connection's own thread runs. */
+    public interface Talk {
+        void talk(SocketLink link) throws Exception;
+    }
+
+    private final StreamConnection connection;
+    private final ServerLoop loop;
+    private final @Nullable ThreadCarrier carrier;
+    private final @Nullable Talk talk;
+    private final Runnable flush;
+    private final Exchange reading = new Exchange();
+    private final Exchange writing = new Exchange();
+    /** Its own thread; null of a client. Written before the thread starts. */
+    private volatile @Nullable Thread own;
+
+    // ---- Written by the loop ----
+    /** Bytes that nobody has waited for. Also used by a thread that the loop carries. */
+    private @Nullable ByteBuffer kept;
+
+    private boolean paused;
+    private @Nullable AlarmKey alarm;
+    private int alarmNumber;
+    /** Whether there is an alarm, and for when. */
+    private volatile boolean alarmed;
+
+    private volatile long alarmAt;
+
+    private volatile boolean inputEnded;
+    private volatile boolean ended;
+    private volatile boolean shuttingDown;
+    private volatile @Nullable Throwable failure;
+
+    // ---- Written by any thread ----
+    private volatile boolean closed;
+    /** The last exception that told of this connection's failure. */
+    private volatile @Nullable Throwable told;
+
+    /**
+     * Creates a link.
+     *
+     * @param carried whether its threads run on the loop, if the JVM allows it
+     * @param talk what its own thread runs; null if it has none
+     */
+    public SocketLink(Connection connection, boolean carried, @Nullable Talk talk) {
+        this.connection = (StreamConnection) connection;
+        this.loop = this.connection.loop();
+        this.carrier = carried ? loop.carrier() : null;
+        this.talk = talk;
+        this.flush = this.connection::flushGathered;
+    }
+
+    // ---- Its own thread ----
+
+    @Override
+    public void onConnect(Connection opened) {
+        if (talk == null) {
+            return;
+        }
+        Connections all = (Connections) connection.server();
+        if (!all.tryEnter(this)) {
+            connection.abort(); // the server is being closed
+            return;
+        }
+        boolean started = false;
+        try {
+            String name = "millrace-conversation-" + connection.id();
+            if (carrier == null) {
+                Thread thread = LoopThreads.elsewhere(name, this::converse);
+                own = thread;
+                thread.start();
+            } else {
+                CarriedThread thread = new CarriedThread(carrier, name, this::converse);
+                own = thread.thread();
+                thread.start();
+            }
+            started = true;
+        } finally {
+            if (!started) {
+                all.exit(this);
+            }
+        }
+    }
+
+    private void converse() {
+        Connections all = (Connections) connection.server();
+        try {
+            if (talk != null) {
+                talk.talk(this);
+            }
+        } catch (Throwable e) {
+            report(e);
+        } finally {
+            Thread.interrupted(); // what was meant for the conversation must not disturb its end
+            close();
+            all.exit(this);
+        }
+    }
+
+    private void report(Throwable thrown) {
+        ConnectionLog log = ConnectionLog.standard();
+        if (shuttingDown || isTold(thrown)) {
+            log.log(ConnectionLog.Kind.PEER, thrown, "the conversation on ", connection, " ended early");
+        } else {
+            log.log(ConnectionLog.Kind.CALLBACK, thrown, "the conversation on ", connection, " threw; closing it");
+        }
+    }
+
+    @SuppressWarnings("ReferenceEquality") // is it the exception that we threw?
+    private boolean isTold(Throwable thrown) {
+        Throwable ours = told;
+        for (Throwable at = thrown; at != null; at = at.getCause()) {
+            if (at == ours) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public void onShutdown() {
+        shuttingDown = true;
+    }
+
+    public boolean isShuttingDown() {
+        return shuttingDown;
+    }
+
+    @Override
+    public void cutShort() {
+        shuttingDown = true;
+        Thread thread = own;
+        if (thread != null) {
+            thread.interrupt();
+        }
+        connection.abort();
+    }
+
+    @Override
+    @SuppressWarnings("ReferenceEquality") // threads are compared by identity
+    public boolean isCurrentThread() {
+        return own == Thread.currentThread();
+    }
+
+    @Override
+    public StreamConnection connection() {
+        return connection;
+    }
+
+    // ---- Callbacks, on the loop ----
+
+    @Override
+    public void onData(Connection from, ByteBuffer data) {
+        if (kept == null && reading.begin()) {
+            answerWith(data);
+            return;
+        }
+        if (keep(data)) {
+            run(); // opened before it could see that there is something
+        }
+    }
+
+    /** Answers with bytes of the loop's buffer. Those for which there is no room are kept. */
+    private void answerWith(ByteBuffer data) {
+        ByteBuffer target = reading.target();
+        if (target == null) {
+            reading.complete(data.remaining(), copyOf(data), null);
+        } else {
+            int count = move(data, target);
+            if (data.hasRemaining()) {
+                keep(data);
+            }
+            reading.complete(count, null, null);
+        }
+    }
+
+    private static ByteBuffer copyOf(ByteBuffer data) {
+        return ByteBuffer.allocate(data.remaining()).put(data).flip();
+    }
+
+    private static int move(ByteBuffer from, ByteBuffer to) {
+        int count = Math.min(from.remaining(), to.remaining());
+        to.put(to.position(), from, from.position(), count);
+        to.position(to.position() + count);
+        from.position(from.position() + count);
+        return count;
+    }
+
+    /** Keeps bytes, and returns whether a thread waits for them. */
+    private boolean keep(ByteBuffer data) {
+        ByteBuffer before = kept;
+        if (before == null) {
+            kept = copyOf(data);
+        } else {
+            kept = ByteBuffer.allocate(before.remaining() + data.remaining())
+                    .put(before)
+                    .put(data)
+                    .flip();
+        }
+        paused = true;
+        connection.pauseReads();
+        return reading.announce();
+    }
+
+    @Override
+    public void onEndOfInput(Connection from) {
+        inputEnded = true;
+        if (reading.announce()) {
+            run();
+        }
+    }
+
+    @Override
+    public void onWritable(Connection from) {
+        if (writing.begin()) {
+            writing.complete(0, null, null);
+        }
+    }
+
+    @Override
+    public void onDisconnect(Connection from) {
+        ended = true;
+        boolean waits = reading.announce();
+        waits |= writing.announce();
+        alarmNumber++;
+        AlarmKey present = alarm;
+        alarm = null;
+        if (present != null) {
+            loop.cancel(present);
+        }
+        if (waits) {
+            run();
+        }
+    }
+
+    /** What went wrong is thrown by what the thread does next. */
+    @Override
+    public void onError(@Nullable Connection from, Throwable cause) {
+        if (failure == null) {
+            failure = cause;
+        }
+        if (cause instanceof LimitException || !(cause instanceof IOException)) {
+            ConnectionLog.standard().logByDefault(this, from, cause);
+        }
+    }
+
+    /** Answers the threads that wait, if there is an answer, and else sees to it that there will be one. On the loop. */
+    @Override
+    public void run() {
+        if (reading.isWaiting()) {
+            serveReader();
+        }
+        if (writing.isWaiting()) {
+            if ((closed || ended) && writing.begin()) {
+                writing.complete(END, null, closedException("write to"));
+            } else {
+                watch(writing);
+            }
+        }
+    }
+
+    private void serveReader() {
+        ByteBuffer bytes = kept;
+        if (bytes != null) {
+            if (reading.begin()) {
+                ByteBuffer target = reading.target();
+                if (target == null) {
+                    kept = null;
+                    reading.complete(bytes.remaining(), bytes, null);
+                } else {
+                    int count = move(bytes, target);
+                    if (!bytes.hasRemaining()) {
+                        kept = null;
+                    }
+                    reading.complete(count, null, null);
+                }
+            }
+        } else if (inputEnded || ended || closed) {
+            if (reading.begin()) {
+                reading.complete(END, null, inputEnded && !closed ? null : closedException("read from"));
+            }
+        } else {
+            reading.retract();
+            if (paused) {
+                paused = false;
+                connection.resumeReads();
+            }
+            watch(reading);
+        }
+    }
+
+    // ---- Time, on the loop ----
+
+    /** Sees to it that there is an alarm at the deadline or before. */
+    private void watch(Exchange waiting) {
+        if (!waiting.isLimited() || isWatched(waiting.deadline())) {
+            return;
+        }
+        AlarmKey present = alarm;
+        alarmNumber++;
+        alarm = null;
+        if (present != null) {
+            loop.cancel(present);
+        }
+        schedule(waiting.deadline());
+    }
+
+    private boolean isWatched(long deadline) {
+        return alarmed && alarmAt - deadline <= 0;
+    }
+
+    private void schedule(long deadline) {
+        int number = ++alarmNumber;
+        alarmAt = deadline;
+        alarmed = true;
+        try {
+            alarm = loop.schedule(Math.max(0, deadline - loop.nanoTime()), fired -> {
+                if (number == alarmNumber) {
+                    onAlarm();
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            alarmed = false; // the loop is in its last turn, which ends the connection
+        }
+    }
+
+    /** One alarm serves all calls: a call that ends in time leaves it behind for the next one. */
+    private void onAlarm() {
+        alarm = null;
+        alarmed = false; // before it looks for those that wait: see Exchange
+        long now = loop.nanoTime();
+        expire(reading, now, "read from");
+        expire(writing, now, "write to");
+        if (reading.isWaiting()) {
+            watch(reading);
+        }
+        if (writing.isWaiting()) {
+            watch(writing);
+        }
+    }
+
+    private void expire(Exchange waiting, long now, String doing) {
+        if (waiting.isWaiting() && waiting.isLimited() && now - waiting.deadline() >= 0 && waiting.begin()) {
+            if (waiting.isLimited() && now - waiting.deadline() >= 0) {
+                waiting.complete(END, null, timeout(doing));
+            } else {
+                waiting.putBack(); // another one, which was opened in between
+            }
+        }
+    }
+
+    // ---- Failures ----
+
+    private IOException timeout(String doing) {
+        IOException thrown =
+                new SocketTimeoutException("cannot " + doing + " " + connection + ": the time limit has passed");
+        told = thrown;
+        return thrown;
+    }
+
+    private IOException closedException(String doing) {
+        Throwable cause = failure;
+        String text = "cannot " + doing + " " + connection + ": ";
+        IOException thrown;
+        if (closed) {
+            thrown = new SocketException(text + "it was closed by this side");
+        } else if (cause instanceof SocketTimeoutException) {
+            thrown = new SocketTimeoutException(text + cause.getMessage());
+        } else {
+            thrown = new SocketException(
+                    text + (cause == null ? "it has ended" : "it has failed: " + cause.getMessage()));
+        }
+        if (cause != null) {
+            thrown.initCause(cause);
+        }
+        told = thrown;
+        return thrown;
+    }
+
+    public IOException interrupted(String doing) {
+        Thread.currentThread().interrupt();
+        IOException thrown =
+                new InterruptedIOException("cannot " + doing + " " + connection + ": the thread was interrupted");
+        told = thrown;
+        return thrown;
+    }
+
+    /** Notes an exception that tells of the peer, so that a conversation that does not catch it is no mistake. */
+    public <E extends IOException> E tell(E thrown) {
+        told = thrown;
+        return thrown;
+    }
+
+    // ---- The thread that uses it ----
+
+    /** Returns the calling thread, if this connection's loop carries it. */
+    public @Nullable CarriedThread carried() {
+        if (carrier == null) {
+            return null;
+        }
+        CarriedThread thread = carrier.carried();
+        return thread != null && thread.isCurrent() ? thread : null;
+    }
+
+    public long nanoTime() {
+        return loop.nanoTime();
+    }
+
+    /** What a read got. One for each thread that reads, or for each link: see {@link #read}. */
+    public static final class Bytes {
+        private final Exchange.Answer answer = new Exchange.Answer();
+
+        /** Returns what came in a buffer of its own, which belongs to the reader from now on. */
+        public @Nullable ByteBuffer came() {
+            return answer.came;
+        }
+    }
+
+    /**
+     * Waits for bytes.
+     *
+     * @param target where they go; null if they are to come in a buffer of their own
+     * @param limited whether there is a deadline
+     * @param deadline by the loop's clock
+     * @return how many came, at least one unless the target is full; or {@link #END}
+     */
+    public int read(@Nullable ByteBuffer target, boolean limited, long deadline, Bytes into) throws IOException {
+        CarriedThread me = carried();
+        if (me != null) {
+            ByteBuffer bytes = kept;
+            if (bytes != null) {
+                int count = takeKept(bytes, target, into);
+                me.countCall();
+                return count;
+            }
+        }
+        if (closed) {
+            throw closedException("read from");
+        }
+        if (me != null && inputEnded) {
+            return END;
+        }
+        if (reading.open(me, target, limited, deadline) || ended || closed || (limited && !isWatched(deadline))) {
+            askLoop(me);
+        }
+        await(reading, "read from");
+        return reading.take(into.answer);
+    }
+
+    /** Takes what was kept, on a thread that the loop carries. None of this can make the thread leave it. */
+    private int takeKept(ByteBuffer bytes, @Nullable ByteBuffer target, Bytes into) {
+        if (target == null) {
+            kept = null;
+            into.answer.came = bytes;
+            return bytes.remaining();
+        }
+        int count = move(bytes, target);
+        if (!bytes.hasRemaining()) {
+            kept = null;
+        }
+        return count;
+    }
+
+    /** Has the loop look at what the calling thread waits for. */
+    private void askLoop(@Nullable CarriedThread me) {
+        if (me != null) {
+            me.afterPark(this);
+            return;
+        }
+        try {
+            loop.execute(this);
+        } catch (RejectedExecutionException e) {
+            // The loop is ending or has ended. If the connection has, nobody else answers.
+            if (ended) {
+                giveUp(reading, "read from");
+                giveUp(writing, "write to");
+            }
+        }
+    }
+
+    @SuppressWarnings("ReferenceEquality") // which of the two it is
+    private void giveUp(Exchange waiting, String doing) {
+        if (waiting.begin()) {
+            waiting.complete(END, null, inputEnded && waiting == reading ? null : closedException(doing));
+        }
+    }
+
+    private void await(Exchange waiting, String doing) throws IOException {
+        boolean interrupted = false;
+        while (!waiting.isDone()) {
+            LockSupport.park(this);
+            if (interrupted || Thread.interrupted()) {
+                interrupted = true;
+                if (waiting.withdraw()) {
+                    throw interrupted(doing);
+                }
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * Sends bytes, and waits while too much is waiting to be sent.
+     *
+     * @param data its position advances to its limit
+     */
+    public void write(ByteBuffer data, boolean limited, long deadline) throws IOException {
+        do {
+            CarriedThread me = carried();
+            SendResult sent = me == null ? null : gather(me, data);
+            if (sent == null) {
+                sent = sendPiece(me, data);
+            }
+            if (sent == SendResult.CLOSED) {
+                throw closedException("write to");
+            }
+            if (sent == SendResult.ABOVE_HIGH_WATER) {
+                awaitWritable(limited, deadline);
+            } else if (me != null) {
+                me.countCall();
+            }
+        } while (data.hasRemaining());
+    }
+
+    private @Nullable SendResult gather(CarriedThread me, ByteBuffer data) {
+        SendResult result = connection.tryGather(data);
+        if (result != null) {
+            me.flushAfterwards(flush);
+        }
+        return result;
+    }
+
+    private SendResult sendPiece(@Nullable CarriedThread me, ByteBuffer data) {
+        int limit = data.limit();
+        try {
+            if (me != null) {
+                data.limit(Math.min(limit, data.position() + PIECE));
+                Piece piece = new Piece(connection, data);
+                if (me.onCarrier(piece)) {
+                    return piece.result;
+                }
+            }
+            data.limit(Math.min(limit, data.position() + HANDED_OVER));
+            return connection.send(data);
+        } finally {
+            data.limit(limit);
+        }
+    }
+
+    /** A piece that the loop sends while its thread stands aside. */
+    private static final class Piece implements Runnable {
+        private final StreamConnection connection;
+        private final ByteBuffer data;
+        private SendResult result = SendResult.CLOSED;
+
+        Piece(StreamConnection connection, ByteBuffer data) {
+            this.connection = connection;
+            this.data = data;
+        }
+
+        @Override
+        public void run() {
+            result = connection.send(data);
+        }
+    }
+
+    /** Waits until no more than the low-water mark waits to be sent. */
+    public void awaitWritable(boolean limited, long deadline) throws IOException {
+        CarriedThread me = carried();
+        boolean announced = writing.open(me, null, limited, deadline);
+        if (connection.isWritable() && writing.withdraw()) {
+            return;
+        }
+        if (announced || (limited && !isWatched(deadline))) {
+            askLoop(me);
+        }
+        await(writing, "write to");
+        writing.take(new Exchange.Answer());
+    }
+
+    /** Closes after pending output was sent. A thread that waits is woken. Any thread. */
+    public void close() {
+        closed = true;
+        CarriedThread me = carried();
+        if (me == null || !me.onCarrier(connection::close)) {
+            connection.close();
+        }
+        wakeThreads();
+    }
+
+    private void wakeThreads() {
+        boolean waits = reading.announce();
+        waits |= writing.announce();
+        if (waits) {
+            askLoop(null);
+        }
+    }
+
+    /** Closes at once; the peer sees a reset. Any thread. */
+    public void reset() {
+        closed = true;
+        connection.reset();
+        wakeThreads();
+    }
+
+    public boolean isClosed() {
+        return closed || ended || connection.isClosed();
+    }
+
+    @Override
+    public String toString() {
+        return "the conversation on " + connection + ", on " + loop;
+    }
+}

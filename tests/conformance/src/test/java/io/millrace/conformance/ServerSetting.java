@@ -1,0 +1,119 @@
+package io.millrace.conformance;
+
+import io.millrace.engine.Dispatch;
+import io.millrace.engine.EventLoop;
+import io.millrace.engine.EventManager;
+import io.millrace.engine.Reactors;
+import io.millrace.poll.Clock;
+import io.millrace.server.TcpClient;
+import io.millrace.server.TcpServer;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Where a server of a test runs: a backend of ours, a manager that is not, or an event loop; where its callbacks run; and whether its connections have TLS. A build tries a slice of all combinations; with {@code
+ * -Dmillrace.matrix=full}, all.
+ */
+record ServerSetting(String on, Dispatch dispatch, boolean tls) {
+    /** How many the managers of ours have. */
+    static final int REACTORS = 2;
+
+    private static final String FOREIGN = "foreign";
+    private static final String COMPLETION = "completion";
+    private static final String EVENT_LOOP = "event loop";
+
+    ServerSetting(String on, Dispatch dispatch) {
+        this(on, dispatch, false);
+    }
+
+    /** Whether all combinations are wanted, and not only the slice of a build. */
+    static boolean isFull() {
+        return "full".equals(System.getProperty("millrace.matrix")) || Boolean.getBoolean("millrace.soak");
+    }
+
+    static List<ServerSetting> chosen() {
+        boolean full = isFull();
+        List<ServerSetting> chosen = new ArrayList<>();
+        for (String on : List.of("epoll", "poll", "nio", FOREIGN, COMPLETION, EVENT_LOOP)) {
+            for (Dispatch dispatch : Dispatch.values()) {
+                // The slice has each of both, and what differs most.
+                if (full || on.equals("epoll") || dispatch == (on.equals(FOREIGN) ? Dispatch.POOL : Dispatch.LOOP)) {
+                    chosen.add(new ServerSetting(on, dispatch));
+                }
+            }
+        }
+        // With TLS the slice has what differs most: one takes bytes at once and the other later, and callbacks here or
+        // elsewhere.
+        List<ServerSetting> plain = full
+                ? List.copyOf(chosen)
+                : List.of(new ServerSetting("epoll", Dispatch.LOOP), new ServerSetting(COMPLETION, Dispatch.POOL));
+        for (ServerSetting each : plain) {
+            chosen.add(new ServerSetting(each.on, each.dispatch, true));
+        }
+        return chosen;
+    }
+
+    /** A manager of this kind, which must be closed. */
+    Opened open(Clock clock) {
+        if (on.equals(FOREIGN)) {
+            ThreadyManager manager = new ThreadyManager(clock, InstantSource.system());
+            return new Opened(this, manager, manager);
+        }
+        if (on.equals(COMPLETION)) {
+            CompletionOnlyManager manager = new CompletionOnlyManager(clock, InstantSource.system());
+            return new Opened(this, manager, manager);
+        }
+        if (on.equals(EVENT_LOOP)) {
+            EventLoop loop = EventLoop.builder()
+                    .workers(1)
+                    .clock(clock)
+                    .withoutWatchdog()
+                    .name("test")
+                    .open();
+            Thread.ofPlatform().daemon().name("test-loop").start(loop::run);
+            return new Opened(this, loop, loop);
+        }
+        Reactors reactors = Reactors.builder()
+                .reactors(REACTORS)
+                .backend(on)
+                .clock(clock)
+                .withoutWatchdog()
+                .name("test")
+                .open();
+        return new Opened(this, reactors, reactors);
+    }
+
+    /** A manager or an event loop that is open. */
+    record Opened(ServerSetting setting, Object on, AutoCloseable closing) implements AutoCloseable {
+        TcpServer.Builder server() {
+            TcpServer.Builder builder = TcpServer.builder().dispatch(setting.dispatch, 2);
+            if (setting.tls) {
+                builder.tls(TestCertificates.shared().server());
+            }
+            return on instanceof EventLoop loop ? builder.loop(loop) : builder.manager((EventManager) on);
+        }
+
+        TcpClient.Builder client() {
+            TcpClient.Builder builder = TcpClient.builder().dispatch(setting.dispatch, 2);
+            if (setting.tls) {
+                builder.tls(TestCertificates.shared().client());
+            }
+            return on instanceof EventLoop loop ? builder.loop(loop) : builder.manager((EventManager) on);
+        }
+
+        @Override
+        public void close() {
+            try {
+                closing.close();
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return on + ", " + dispatch + (tls ? ", TLS" : "");
+    }
+}
