@@ -19,6 +19,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -71,6 +72,15 @@ class EndsTest {
         socket.setTcpNoDelay(true);
         socket.setReceiveBufferSize(64 << 10);
         socket.connect(server.address());
+        return secured(setting, socket);
+    }
+
+    private Socket secured(ServerSetting setting, Socket connected) throws IOException {
+        if (!setting.tls()) {
+            return connected;
+        }
+        TlsSocket socket = TlsSocket.client(connected);
+        opened.add(socket);
         return socket;
     }
 
@@ -211,9 +221,9 @@ class EndsTest {
                         + setting;
         try (Lines lines = new Lines()) {
             Await.until("it is logged", () -> {
-                try (Socket socket = new Socket()) {
-                    socket.connect(server.address()); // one in a second is logged
-                    socket.getInputStream().readAllBytes();
+                try (Socket plain = new Socket()) {
+                    plain.connect(server.address()); // one in a second is logged
+                    secured(setting, plain).getInputStream().readAllBytes();
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 }
@@ -247,9 +257,10 @@ class EndsTest {
         opened.add(upstream);
         TcpClient client = manager.client().open();
         opened.add(client);
-        Socket near = new Socket();
-        opened.add(near);
-        near.connect(server.address());
+        Socket plain = new Socket();
+        opened.add(plain);
+        plain.connect(server.address());
+        Socket near = secured(setting, plain);
         near.getOutputStream().write(new byte[] {1, 2});
         ConnectionHandler joins = relay.get(10, TimeUnit.SECONDS);
         Connection gone = connected.get(10, TimeUnit.SECONDS);
@@ -260,9 +271,14 @@ class EndsTest {
         near.close();
         assertThat(next()).isEqualTo("disconnect");
         client.connect((InetSocketAddress) upstream.getLocalSocketAddress(), joins);
-        try (Socket far = upstream.accept()) {
-            far.setSoTimeout(20_000);
-            assertThatThrownBy(() -> far.getInputStream().readAllBytes()).isInstanceOf(IOException.class);
+        try (Socket accepted = upstream.accept()) {
+            accepted.setSoTimeout(20_000);
+            assertThatThrownBy(() -> {
+                        Socket far = setting.tls() ? TlsSocket.server(accepted) : accepted;
+                        far.getInputStream().readAllBytes();
+                    })
+                    .isInstanceOf(IOException.class)
+                    .isNotInstanceOf(SocketTimeoutException.class);
         }
     }
 }
