@@ -496,7 +496,7 @@ class ConnectionApiTest {
                 ended.release();
             }
         });
-        for (int round = 0; round < 100; round++) {
+        for (int round = 0; round < setting.rounds(100); round++) {
             Socket socket = connect(server);
             Connection connection = connections.take();
             List<Integer> order = new ArrayList<>();
@@ -607,7 +607,7 @@ class ConnectionApiTest {
             }
         }));
         Connection connection = connection();
-        for (int i = 0; i < 20; i++) {
+        for (int i = 0; i < setting.rounds(20); i++) {
             assertThat(connection.send(ByteBuffer.allocate(LARGE))).isEqualTo(SendResult.ABOVE_HIGH_WATER);
             Background<Boolean> looking = Background.run(() -> {
                 while (!connection.isWritable()) {

@@ -32,6 +32,11 @@ record ServerSetting(String on, Dispatch dispatch, boolean tls) {
         return "full".equals(System.getProperty("millrace.matrix")) || Boolean.getBoolean("millrace.soak");
     }
 
+    /** How often a test repeats itself: a build repeats less with TLS, whose handshakes and bytes cost more. */
+    int rounds(int all) {
+        return tls && !isFull() ? Math.max(1, all / 10) : all;
+    }
+
     static List<ServerSetting> chosen() {
         boolean full = isFull();
         List<ServerSetting> chosen = new ArrayList<>();
