@@ -338,8 +338,8 @@ class RelayTest {
     @DisplayName("srv-8: 20 MB come down while 30 MB go up, before the client reads any of them")
     void duplex(ServerSetting setting, int managers) throws Exception {
         TcpServer server = proxy(setting, managers);
-        byte[] up = random(30 * MEGA, 4);
-        byte[] down = random(20 * MEGA, 5);
+        byte[] up = random(setting.rounds(30) * MEGA, 4);
+        byte[] down = random(setting.rounds(20) * MEGA, 5);
         Socket near = connect(server);
         Socket far = accept();
         CompletableFuture<Void> coming = sending(far, down, false);
