@@ -151,10 +151,10 @@ final class SourceWait implements EventSink, CloseObserver, Runnable {
         try {
             reactor.register(source, 0, this, interest, Trigger.ONESHOT);
         } catch (ClosedPollException e) {
-            end(reactorEnded(), null);
+            end(false, reactorEnded(), null);
             return;
         } catch (RuntimeException e) {
-            end(null, e);
+            end(false, null, e);
             return;
         }
         if (reactor.hasFinished()) {
@@ -252,12 +252,12 @@ final class SourceWait implements EventSink, CloseObserver, Runnable {
 
     @Override
     public void onReactorEnd() {
-        end(reactorEnded(), null);
+        end(true, reactorEnded(), null);
     }
 
     @Override
     public void onSourceClosed() {
-        end("it was closed", null);
+        end(false, "it was closed", null);
     }
 
     private String reactorEnded() {
@@ -265,14 +265,18 @@ final class SourceWait implements EventSink, CloseObserver, Runnable {
     }
 
     /**
-     * Answers with a failure. The source is not registered any more. On any thread, which may be in the middle of
-     * something: so the waiting thread does not run within this call.
+     * Answers with a failure. On any thread, which may be in the middle of something: so the waiting thread does not run
+     * within this call.
      */
-    private void end(@Nullable String reason, @Nullable RuntimeException thrown) {
+    private void end(boolean registered, @Nullable String reason, @Nullable RuntimeException thrown) {
         if (tryAnswer()) {
             failure = reason;
             refusal = thrown;
-            cancelAlarm();
+            if (registered) {
+                cleanUp();
+            } else {
+                cancelAlarm();
+            }
             state = DONE;
             LockSupport.unpark(thread);
         }
