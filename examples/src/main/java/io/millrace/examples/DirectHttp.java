@@ -44,7 +44,7 @@ public final class DirectHttp {
                 }
                 line = socket.readLine(8 << 10);
             }
-            if (length > 1 << 20) {
+            if (length < 0 || length > 1 << 20) {
                 socket.write("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
                 return;
             }

@@ -86,6 +86,7 @@ class DirectChurnTest {
         assertThat(VirtualThreadReport.probe().onLoops()).isTrue();
         String run = "seed " + SEED + " (run it with -Dmillrace.seed=" + SEED + ")";
         int count = backend.equals("epoll") ? CONVERSATIONS : CONVERSATIONS / 5;
+        assertSeesConversations(onLoops, folder);
         try (Reports reports = new Reports()) { // conversations throw, and that is reported: not on the terminal
             churn(backend, onLoops, Math.min(count, AT_ONCE), SEED + 1, run);
             Map<String, Integer> before = OpenFiles.count();
@@ -371,9 +372,25 @@ class DirectChurnTest {
         assertThat(peer.readLine()).isEqualTo(line);
     }
 
+    /** Otherwise their number would prove nothing. */
+    private static void assertSeesConversations(boolean onLoops, Path folder) throws IOException {
+        try (Reactors reactors = Reactors.builder().reactors(1).name("churn").open();
+                DirectServer server = DirectServer.start(
+                        TcpServer.builder().manager(reactors).loopThreads(onLoops), socket -> {
+                            socket.write("ready\n");
+                            socket.readLine(10);
+                        });
+                Socket socket =
+                        new Socket(server.address().getAddress(), server.address().getPort())) {
+            assertThat(new Jdk(socket).readLine()).isEqualTo("ready");
+            assertThat(conversationThreads(folder)).isEqualTo(1);
+        }
+    }
+
     /** Counts the virtual threads of conversations that are alive. */
     private static long conversationThreads(Path folder) throws IOException {
         Path file = folder.resolve("threads.txt");
+        Files.deleteIfExists(file);
         ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
                 .dumpThreads(file.toString(), HotSpotDiagnosticMXBean.ThreadDumpFormat.TEXT_PLAIN);
         return Files.readAllLines(file).stream()
