@@ -83,8 +83,9 @@ public final class OnLoop {
         }
         Reactor reactor = reactorFor(source);
         if (Thread.currentThread() instanceof LoopThread || reactor.inLoop()) {
-            throw new IllegalStateException("cannot wait for " + source + " on the thread of a loop, which has to go on;"
-                    + " register the source there, or wait on a virtual thread");
+            throw new IllegalStateException(
+                    "cannot wait for " + source + " on the thread of a loop, which has to go on;"
+                            + " register the source there, or wait on a virtual thread");
         }
         if (PollAccess.get().isTimer(source)) {
             throw new IllegalArgumentException("cannot wait for " + source

@@ -53,7 +53,8 @@ class VirtualDispatchTest {
 
     @ParameterizedTest
     @CsvSource({"epoll, true", "poll, true", "nio, true", "epoll, false"})
-    @DisplayName("vt-2 they run on the loop's own thread where the JVM allows it, and may wait there: others are served")
+    @DisplayName(
+            "vt-2 they run on the loop's own thread where the JVM allows it, and may wait there: others are served")
     void onTheLoop(String backend, boolean onLoops) throws Exception {
         boolean expected = onLoops && VirtualThreadReport.probe().onLoops();
         assertThat(VirtualThreadReport.probe().onLoops()).isTrue(); // this module's tests run with the flag

@@ -50,7 +50,8 @@ public final class DirectHttp {
             }
             byte[] body = socket.readExactly(length);
             byte[] answer = (request + ", with " + body.length + " bytes\n").getBytes(UTF_8);
-            socket.write("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: " + answer.length + "\r\n\r\n");
+            socket.write(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: " + answer.length + "\r\n\r\n");
             socket.write(answer);
             socket.setTimeLimit(Duration.ZERO);
         }

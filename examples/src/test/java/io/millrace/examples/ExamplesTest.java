@@ -468,7 +468,8 @@ class ExamplesTest {
                         DirectEcho.class,
                         two -> serving(
                                 DirectScatterGather.class,
-                                port -> assertThat(askAll(port, "hello\nagain\n").lines())
+                                port -> assertThat(
+                                                askAll(port, "hello\nagain\n").lines())
                                         .containsExactly("hello", "hello", "entry 1", "again", "again", "entry 2"),
                                 "0",
                                 Integer.toString(one),

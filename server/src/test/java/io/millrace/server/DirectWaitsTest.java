@@ -70,7 +70,8 @@ class DirectWaitsTest {
                         String before = DirectServerTest.carrier();
                         waiter.complete(Thread.currentThread());
                         waiting.talk(socket);
-                        socket.write(before.contains("test") + " " + DirectServerTest.carrier().contains("test") + "\n");
+                        socket.write(before.contains("test") + " "
+                                + DirectServerTest.carrier().contains("test") + "\n");
                     } else {
                         socket.write("served\n");
                     }
@@ -312,7 +313,8 @@ class DirectWaitsTest {
                 socket.setSoTimeout(20_000);
                 send(socket, "go\n");
                 assertThat(log.poll(20, TimeUnit.SECONDS)).isEqualTo("waits");
-                await().until(() -> reactors.dump().contains("a wait of") || reactors.dump().contains("source "));
+                await().until(() ->
+                        reactors.dump().contains("a wait of") || reactors.dump().contains("source "));
                 source.setReadiness(Readiness.READABLE);
                 assertThat(reader(socket).readLine()).isEqualTo("ready");
             }
@@ -345,7 +347,8 @@ class DirectWaitsTest {
     }
 
     @Test
-    @DisplayName("vt-5 a wait that cannot be is refused: on a loop's own thread, for a timer, a registered source, nothing")
+    @DisplayName(
+            "vt-5 a wait that cannot be is refused: on a loop's own thread, for a timer, a registered source, nothing")
     void refusals() throws Exception {
         CompletableFuture<Throwable> onLoop = new CompletableFuture<>();
         try (Registration source = new Registration();

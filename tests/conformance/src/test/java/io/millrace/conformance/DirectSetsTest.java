@@ -53,8 +53,8 @@ class DirectSetsTest {
                         .withoutWatchdog()
                         .name("the-loop")
                         .open();
-                DirectServer server = DirectServer.start(
-                        TcpServer.builder().manager(reactors).loopThreads(onLoops), socket -> {
+                DirectServer server =
+                        DirectServer.start(TcpServer.builder().manager(reactors).loopThreads(onLoops), socket -> {
                             if ("wait".equals(socket.readLine(100))) {
                                 waits.countDown();
                                 socket.write(gather.all() + "\n");

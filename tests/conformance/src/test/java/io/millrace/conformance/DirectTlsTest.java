@@ -67,8 +67,8 @@ class DirectTlsTest {
     }
 
     private static SSLSocket secure(Socket plain, String version) throws IOException {
-        SSLSocket socket = (SSLSocket)
-                CERTIFICATES.context("client").getSocketFactory().createSocket(plain, "localhost", 1, true);
+        SSLSocket socket =
+                (SSLSocket) CERTIFICATES.context("client").getSocketFactory().createSocket(plain, "localhost", 1, true);
         socket.setEnabledProtocols(new String[] {version});
         return socket;
     }

@@ -91,8 +91,9 @@ class DirectChurnTest {
             churn(backend, onLoops, Math.min(count, AT_ONCE), SEED + 1, run);
             Map<String, Integer> before = OpenFiles.count();
             churn(backend, onLoops, count, SEED, run);
-            Await.until(run + ": descriptors as before, " + before, () -> OpenFiles.count()
-                    .equals(before));
+            Await.until(
+                    run + ": descriptors as before, " + before,
+                    () -> OpenFiles.count().equals(before));
             assertThat(reports.lines()).as(run).noneMatch(line -> line.contains("could not end in order"));
         }
         assertThat(conversationThreads(folder)).as(run).isZero();
@@ -105,15 +106,11 @@ class DirectChurnTest {
     private void churn(String backend, boolean onLoops, int count, long seed, String run) throws Exception {
         served.set(0);
         Random random = new Random(seed);
-        try (Reactors reactors = Reactors.builder()
-                .reactors(2)
-                .backend(backend)
-                .name("churn")
-                .open()) {
-            DirectServer server = DirectServer.start(
-                    TcpServer.builder().manager(reactors).loopThreads(onLoops), this::converse);
-            try (DirectClient client =
-                    DirectClient.open(TcpClient.builder().manager(reactors))) {
+        try (Reactors reactors =
+                Reactors.builder().reactors(2).backend(backend).name("churn").open()) {
+            DirectServer server =
+                    DirectServer.start(TcpServer.builder().manager(reactors).loopThreads(onLoops), this::converse);
+            try (DirectClient client = DirectClient.open(TcpClient.builder().manager(reactors))) {
                 Semaphore room = new Semaphore(AT_ONCE);
                 List<Thread> peers = new ArrayList<>();
                 for (int i = 0; i < count && failures.isEmpty(); i++) {
@@ -131,7 +128,9 @@ class DirectChurnTest {
                     }));
                 }
                 for (Thread peer : peers) {
-                    assertThat(peer.join(Duration.ofSeconds(60))).as(run + ": " + STUCK).isTrue();
+                    assertThat(peer.join(Duration.ofSeconds(60)))
+                            .as(run + ": " + STUCK)
+                            .isTrue();
                 }
             }
             Await.until(
@@ -294,7 +293,9 @@ class DirectChurnTest {
         @Override
         public String readLine() throws IOException {
             StringBuilder line = new StringBuilder();
-            for (int next = socket.getInputStream().read(); next >= 0; next = socket.getInputStream().read()) {
+            for (int next = socket.getInputStream().read();
+                    next >= 0;
+                    next = socket.getInputStream().read()) {
                 if (next == '\n') {
                     return line.toString();
                 }
@@ -375,13 +376,13 @@ class DirectChurnTest {
     /** Otherwise their number would prove nothing. */
     private static void assertSeesConversations(boolean onLoops, Path folder) throws IOException {
         try (Reactors reactors = Reactors.builder().reactors(1).name("churn").open();
-                DirectServer server = DirectServer.start(
-                        TcpServer.builder().manager(reactors).loopThreads(onLoops), socket -> {
+                DirectServer server =
+                        DirectServer.start(TcpServer.builder().manager(reactors).loopThreads(onLoops), socket -> {
                             socket.write("ready\n");
                             socket.readLine(10);
                         });
-                Socket socket =
-                        new Socket(server.address().getAddress(), server.address().getPort())) {
+                Socket socket = new Socket(
+                        server.address().getAddress(), server.address().getPort())) {
             assertThat(new Jdk(socket).readLine()).isEqualTo("ready");
             assertThat(conversationThreads(folder)).isEqualTo(1);
         }
