@@ -259,6 +259,7 @@ final class Mutants {
         command.add("-ea");
         command.add("--enable-native-access=ALL-UNNAMED");
         command.add("--illegal-native-access=deny");
+        command.add("--add-opens=java.base/java.lang=ALL-UNNAMED"); // virtual threads on loops
         command.addAll(red.options);
         command.add("-cp");
         command.add(classPath(red.module, overlays));

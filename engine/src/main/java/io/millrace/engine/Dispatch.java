@@ -19,9 +19,9 @@ public enum Dispatch {
     /**
      * One loop polls, and virtual threads call the handlers. For handlers that may block for any time.
      *
-     * <p>The virtual threads of servers and clients run on the thread of their connection's loop, where the JVM allows it
-     * ({@link VirtualThreadReport}) and {@code loopThreads} of the builder does: then handlers that read files or call
-     * native code should do that in {@link OffLoop}, or they block the loop.
+     * <p>These virtual threads run on the thread of the loop that polled, where the JVM allows it ({@link
+     * VirtualThreadReport}) and {@code loopThreads} of the builder does: then handlers that read files or call native code
+     * should do that in {@link OffLoop}, or they block the loop.
      */
     VIRTUAL
 }

@@ -136,7 +136,7 @@ public final class EventLoop implements Executor, AutoCloseable {
             threads = switch (dispatch) {
                 case LOOP -> threads;
                 case POOL -> new HandlerDispatcher.OnPool(name, settings.workers);
-                case VIRTUAL -> new HandlerDispatcher.OnVirtualThreads();
+                case VIRTUAL -> new HandlerDispatcher.OnVirtualThreads(settings.loopThreads);
             };
             this.watchdog = settings.engine.watchdogOf(name, reactors);
             if (watchdog != null) {
@@ -833,6 +833,7 @@ public final class EventLoop implements Executor, AutoCloseable {
         private final EngineSettings engine = new EngineSettings();
         private int workers = Runtime.getRuntime().availableProcessors();
         private Dispatch dispatch = Dispatch.POOL;
+        private boolean loopThreads = true;
         private long pollTimeoutNanos = 150_000_000;
         private @Nullable Runnable tick;
         private String name = "millrace-loop";
@@ -858,6 +859,19 @@ public final class EventLoop implements Executor, AutoCloseable {
          */
         public Builder dispatch(Dispatch mode) {
             this.dispatch = Objects.requireNonNull(mode, "mode");
+            return this;
+        }
+
+        /**
+         * Sets whether the virtual threads of {@link Dispatch#VIRTUAL} run on the loop's own thread, where the JVM allows
+         * it: see {@link VirtualThreadReport}.
+         *
+         * @param onLoops true by default; false keeps them on the JDK's scheduler, for handlers that read files or call
+         *     native code without {@link OffLoop}
+         * @return this
+         */
+        public Builder loopThreads(boolean onLoops) {
+            this.loopThreads = onLoops;
             return this;
         }
 

@@ -2,6 +2,9 @@ package io.millrace.engine;
 
 import io.millrace.engine.internal.FailureLog;
 import io.millrace.engine.internal.Threads;
+import io.millrace.engine.reactor.Reactor;
+import io.millrace.engine.vthread.CarriedThread;
+import io.millrace.engine.vthread.LoopThreads;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -27,13 +30,20 @@ sealed interface HandlerDispatcher {
         }
     }
 
-    /** Starts a virtual thread for each source that has become ready. */
+    /** Starts a virtual thread for each source that has become ready: on the source's loop, if the JVM allows it. */
     final class OnVirtualThreads implements HandlerDispatcher {
+        private final boolean onLoops;
+        private static final String NAME = "millrace-handler";
+
         /** How many threads are running, plus one until the dispatcher is closed. */
         private final AtomicLong present = new AtomicLong(1);
 
         private final CompletableFuture<Void> gone = new CompletableFuture<>();
         private final AtomicBoolean closed = new AtomicBoolean();
+
+        OnVirtualThreads(boolean loopThreads) {
+            this.onLoops = loopThreads && LoopThreads.isAvailable();
+        }
 
         @Override
         public void dispatch(HandlerRegistration source) {
@@ -46,9 +56,18 @@ sealed interface HandlerDispatcher {
                 }
             };
             try {
-                Thread.ofVirtual().name("millrace-handler").start(call);
+                start(source.reactor, call);
             } catch (OutOfMemoryError e) {
                 call.run(); // on this thread, rather than never
+            }
+        }
+
+        /** Called on the reactor's thread, a thread that the reactor may carry runs within this call until it waits. */
+        private void start(Reactor reactor, Runnable call) {
+            if (onLoops) {
+                new CarriedThread(reactor, NAME, call).start();
+            } else {
+                LoopThreads.elsewhere(NAME, LoopThreads.at(reactor, call)).start();
             }
         }
 

@@ -33,13 +33,14 @@ public final class OffLoop {
     public static <T> T call(Callable<T> what) throws Exception {
         Objects.requireNonNull(what, "what");
         CompletableFuture<T> result = new CompletableFuture<>();
-        Thread thread = LoopThreads.elsewhere("millrace-off-loop", () -> {
+        Runnable task = () -> {
             try {
                 result.complete(what.call());
             } catch (Throwable e) {
                 result.completeExceptionally(e);
             }
-        });
+        };
+        Thread thread = LoopThreads.elsewhere("millrace-off-loop", LoopThreads.at(LoopThreads.home(), task));
         thread.start();
         try {
             return result.get();

@@ -24,6 +24,7 @@ import io.millrace.poll.BackendReport;
 import io.millrace.poll.Clock;
 import io.millrace.poll.ClosedPollException;
 import io.millrace.poll.Source;
+import io.millrace.poll.SourceHandle;
 import io.millrace.poll.internal.Durations;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -476,6 +477,11 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
 
     List<ReactorServerLoop> loops() {
         return loops;
+    }
+
+    /** Returns the reactor that watches a source in waits: always the same, because a source in software stays there. */
+    Reactor reactorOf(SourceHandle handle) {
+        return reactors[Math.floorMod(System.identityHashCode(handle), reactors.length)];
     }
 
     private void end() {

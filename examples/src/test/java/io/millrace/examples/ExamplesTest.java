@@ -381,6 +381,103 @@ class ExamplesTest {
         }
     }
 
+    // ---- Direct style ----
+
+    /** What a test does with a program that listens on a port. */
+    private interface Talk {
+        void with(int port) throws Exception;
+    }
+
+    private static void serving(Class<?> main, Talk talk, String... args) throws Exception {
+        Process process = start(main, null, args);
+        try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
+            Matcher port = Pattern.compile(".*(?:127\\.0\\.0\\.1:|listening on )(\\d+).*")
+                    .matcher(String.valueOf(out.readLine()));
+            assertThat(port.matches()).isTrue();
+            talk.with(Integer.parseInt(port.group(1)));
+            if (main != ServerSocketEcho.class) {
+                pressEnter(process);
+                assertThat(process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+                assertThat(process.exitValue()).isZero();
+            }
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private static Socket connect(int port) throws IOException {
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
+        socket.setSoTimeout((int) TimeUnit.SECONDS.toMillis(DEADLINE_SECONDS));
+        return socket;
+    }
+
+    private static String askAll(int port, String text) throws IOException {
+        try (Socket socket = connect(port)) {
+            socket.getOutputStream().write(text.getBytes(StandardCharsets.UTF_8));
+            socket.shutdownOutput();
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {DirectEcho.class, ServerSocketEcho.class})
+    @DisplayName("vt-1 lines are echoed in direct style, as they were with the JDK's sockets")
+    void directEcho(Class<?> main) throws Exception {
+        serving(main, port -> assertThat(askAll(port, "one\ntwo\n")).isEqualTo("one\ntwo\n"), "0");
+    }
+
+    @Test
+    @DisplayName("vt-1 HTTP by hand: requests on one connection, with and without a body, and one that is too large")
+    void directHttp() throws Exception {
+        serving(
+                DirectHttp.class,
+                port -> {
+                    String requests = "GET /one HTTP/1.1\r\nHost: here\r\n\r\n"
+                            + "POST /two HTTP/1.1\r\ncontent-length: 3\r\n\r\nabc"
+                            + "POST /three HTTP/1.1\r\nContent-Length: 9999999\r\n\r\n";
+                    assertThat(askAll(port, requests))
+                            .containsSubsequence(
+                                    "200 OK",
+                                    "GET /one HTTP/1.1, with 0 bytes",
+                                    "200 OK",
+                                    "POST /two HTTP/1.1, with 3 bytes",
+                                    "413");
+                },
+                "0");
+    }
+
+    @Test
+    @DisplayName("vt-1 a proxy in direct style passes on both directions and their ends")
+    void directProxy() throws Exception {
+        serving(
+                DirectEcho.class,
+                echo -> serving(
+                        DirectProxy.class,
+                        port -> assertThat(askAll(port, "through\nand back\n")).isEqualTo("through\nand back\n"),
+                        "0",
+                        Integer.toString(echo)),
+                "0");
+    }
+
+    @Test
+    @DisplayName("vt-5, vt-3: scatter and gather: answers of several servers as they come, and a call off the loop")
+    void directScatterGather() throws Exception {
+        serving(
+                DirectEcho.class,
+                one -> serving(
+                        DirectEcho.class,
+                        two -> serving(
+                                DirectScatterGather.class,
+                                port -> assertThat(
+                                                askAll(port, "hello\nagain\n").lines())
+                                        .containsExactly("hello", "hello", "entry 1", "again", "again", "entry 2"),
+                                "0",
+                                Integer.toString(one),
+                                Integer.toString(two)),
+                        "0"),
+                "0");
+    }
+
     private static int portIn(String line) {
         Matcher port = Pattern.compile("TCP server on \\S+:(\\d+), .*").matcher(line);
         assertThat(port.matches()).as(line).isTrue();
@@ -399,6 +496,7 @@ class ExamplesTest {
         }
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("--enable-native-access=ALL-UNNAMED");
+        command.add("--add-opens=java.base/java.lang=ALL-UNNAMED"); // as docs/direct.md says
         if (backend != null) {
             command.add("-Dmillrace.backend=" + backend);
         }

@@ -1,8 +1,12 @@
 package io.millrace.poll;
 
+import io.millrace.poll.internal.Durations;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
 import org.jctools.queues.varhandle.MpscVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +38,8 @@ import org.jspecify.annotations.Nullable;
  * channel becomes readable and, once it is empty, answers {@link Received.Disconnected}. If you do not need this, call
  * {@link #send} on the channel itself.
  *
- * <p>A channel also works without a poll, as a plain queue.
+ * <p><b>Waiting.</b> A channel also works without a poll, as a plain queue. A thread that may block waits for a message
+ * with {@link #take}, which is cheap on a virtual thread.
  *
  * <h2>Portability</h2>
  * The same on every backend; a send makes a system call only if the poll is asleep.
@@ -54,6 +59,8 @@ public final class Channel<T> implements Source, AutoCloseable {
 
     private final AtomicInteger senders = new AtomicInteger();
     private volatile boolean receiverClosed;
+    /** The thread that waits for a message. */
+    private volatile @Nullable Thread waiting;
 
     private Channel(Queue<T> queue, int capacity) {
         this.queue = queue;
@@ -129,8 +136,16 @@ public final class Channel<T> implements Source, AutoCloseable {
             }
             return new Offered.Full<>(item);
         }
-        pending.countSent();
+        pending.countSent(); // a full fence: see await
+        wakeReceiver();
         return Offered.sent();
+    }
+
+    private void wakeReceiver() {
+        Thread receiver = waiting;
+        if (receiver != null) {
+            LockSupport.unpark(receiver);
+        }
     }
 
     private boolean reserve() {
@@ -176,6 +191,75 @@ public final class Channel<T> implements Source, AutoCloseable {
         }
         pending.countReceived();
         return item;
+    }
+
+    /**
+     * Takes the next message, and waits for it if there is none. One thread at a time may receive; it must not be the
+     * thread of a loop, which has to go on. Parks, so it is cheap on a virtual thread.
+     *
+     * @return the message; null if there will never be another, because the last {@link #sender()} or the channel was
+     *     closed
+     * @throws InterruptedException if the thread is interrupted while it waits; no message is lost
+     * @throws IllegalStateException if another thread waits
+     */
+    public @Nullable T take() throws InterruptedException {
+        T item = poll();
+        return item != null ? item : await(0, 0);
+    }
+
+    /**
+     * Takes the next message, and waits for it for some time if there is none: see {@link #take}.
+     *
+     * @param limit how long it waits; zero or less if it does not
+     * @return the message, or that none came in time, or that there will never be another
+     * @throws InterruptedException if the thread is interrupted while it waits; no message is lost
+     * @throws IllegalStateException if another thread waits
+     */
+    public Received<T> receive(Duration limit) throws InterruptedException {
+        Received<T> received = receive();
+        long nanos = Durations.nanosOrZero(limit);
+        if (!(received instanceof Received.Empty) || nanos == 0) {
+            return received;
+        }
+        T item = await(System.nanoTime() + nanos, nanos);
+        if (item != null) {
+            return new Received.Item<>(item);
+        }
+        return receiverClosed ? Received.disconnected() : receive();
+    }
+
+    /**
+     * Waits. The thread is published before it looks once more; a sender, or whoever ends the channel, publishes that
+     * before it looks for the thread. A full fence is between the two steps of each, so one of them sees the other.
+     *
+     * @param nanos 0 for any time
+     * @return null if the time has passed or there will be no more messages
+     */
+    private @Nullable T await(long deadline, long nanos) throws InterruptedException {
+        if (waiting != null) {
+            throw new IllegalStateException("cannot wait for " + this + ": " + waiting + " waits for it");
+        }
+        waiting = Thread.currentThread();
+        try {
+            for (long left = nanos; ; left = deadline - System.nanoTime()) {
+                VarHandle.fullFence();
+                boolean over = receiverClosed || pending.isEnded();
+                T item = poll();
+                if (item != null || over || (nanos != 0 && left <= 0)) {
+                    return item;
+                }
+                if (Thread.interrupted()) {
+                    throw new InterruptedException("interrupted while waiting for " + this);
+                }
+                if (nanos == 0) {
+                    LockSupport.park(this);
+                } else {
+                    LockSupport.parkNanos(this, left);
+                }
+            }
+        } finally {
+            waiting = null;
+        }
     }
 
     /**
@@ -226,6 +310,8 @@ public final class Channel<T> implements Source, AutoCloseable {
             if (senders.compareAndSet(seen, left == 0 ? -1 : left)) {
                 if (left == 0) {
                     pending.end();
+                    VarHandle.fullFence(); // see await
+                    wakeReceiver();
                 }
                 return;
             }
@@ -240,6 +326,8 @@ public final class Channel<T> implements Source, AutoCloseable {
     public void close() {
         receiverClosed = true;
         registration.close();
+        VarHandle.fullFence(); // see await
+        wakeReceiver();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.millrace.poll;
 
+import io.millrace.poll.internal.CloseObserver;
 import io.millrace.poll.internal.Durations;
 import io.millrace.poll.internal.LeakTracker;
 import io.millrace.poll.internal.PollAccess;

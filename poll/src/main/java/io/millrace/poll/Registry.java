@@ -1,5 +1,6 @@
 package io.millrace.poll;
 
+import io.millrace.poll.internal.CloseObserver;
 import io.millrace.poll.internal.KernelHandle;
 import io.millrace.poll.internal.Slab;
 import io.millrace.sys.Bits;

@@ -9,6 +9,8 @@ import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -103,6 +105,8 @@ public final class DirectClient implements AutoCloseable {
             case java.net.UnknownHostException e -> new java.net.UnknownHostException(message);
             case java.net.SocketTimeoutException e -> new java.net.SocketTimeoutException(message);
             case java.net.ConnectException e -> new java.net.ConnectException(message);
+            case SSLHandshakeException e -> new SSLHandshakeException(message);
+            case SSLException e -> new SSLException(message);
             case null, default -> new IOException(message);
         };
         if (cause != null) {

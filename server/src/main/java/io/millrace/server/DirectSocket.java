@@ -6,6 +6,7 @@ import io.millrace.server.direct.SocketStreams;
 import io.millrace.server.framing.FrameBuffer;
 import io.millrace.server.framing.FramingKinds;
 import io.millrace.server.framing.FramingTerms;
+import io.millrace.server.tls.TlsSession;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
@@ -18,6 +19,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +40,9 @@ import org.jspecify.annotations.Nullable;
  * java.io.InterruptedIOException}; likewise, and the interrupt status stays set), if another thread closes the
  * connection, or if the connection fails ({@link java.net.SocketException}; the cause says why). Bytes that have arrived
  * before are not lost.
+ *
+ * <p><b>With TLS.</b> An input that ends without the peer's announcement fails as a connection does, and does not look like
+ * its end; the cause is a {@link io.millrace.server.tls.TlsTruncatedException}.
  *
  * <p><b>Threads.</b> One thread at a time may read, and one may write; they may be different ones, of any kind. {@link
  * #close} and {@link #abort} may be called by any thread. A virtual thread that waits leaves its carrier, unless there is
@@ -525,6 +530,15 @@ public final class DirectSocket implements Closeable {
      */
     public InetSocketAddress remoteAddress() {
         return connection.remoteAddress();
+    }
+
+    /**
+     * Returns what was agreed on in the TLS handshake, which is over when a conversation begins or a connect returns.
+     *
+     * @return empty on a connection without TLS
+     */
+    public Optional<TlsSession> tls() {
+        return connection.tls();
     }
 
     /**

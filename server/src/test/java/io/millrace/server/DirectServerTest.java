@@ -151,7 +151,7 @@ class DirectServerTest {
     }
 
     /** Returns the name of the thread that carries the calling one, which the JDK tells only here. */
-    private static String carrier() {
+    static String carrier() {
         String text = Thread.currentThread().toString();
         return text.substring(text.indexOf('@') + 1);
     }

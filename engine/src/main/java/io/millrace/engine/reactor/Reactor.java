@@ -183,6 +183,11 @@ public final class Reactor implements Watched, ThreadCarrier {
     @Override
     public void submit(CarriedThread virtual) {
         resumed.add(virtual);
+        // Not earlier: one of this and leave() sees the other.
+        if (thread == null) {
+            resumed.runOneElsewhere();
+            return;
+        }
         try {
             execute(resumed);
         } catch (RejectedExecutionException e) {
@@ -193,6 +198,10 @@ public final class Reactor implements Watched, ThreadCarrier {
     /** Lets virtual threads go on elsewhere: one of them may hold the lock that this reactor waits for. */
     @Override
     public void onBlocked() {
+        runResumedElsewhere();
+    }
+
+    private void runResumedElsewhere() {
         while (resumed.runOneElsewhere()) {
             // the next
         }
@@ -240,6 +249,11 @@ public final class Reactor implements Watched, ThreadCarrier {
                 runContained(task);
             }
         }
+    }
+
+    /** Returns the current time of its clock. */
+    public long nanoTime() {
+        return clock.nanoTime();
     }
 
     public void wake() {
@@ -491,6 +505,8 @@ public final class Reactor implements Watched, ThreadCarrier {
     private void leave() {
         heartbeat.markLeft();
         thread = null;
+        // Whoever ran the reactor may wait for a virtual thread now, or never come back.
+        runResumedElsewhere();
         access.leave(poll);
     }
 

@@ -118,6 +118,11 @@ public final class ReactorServerLoop implements ServerLoop {
     }
 
     @Override
+    public ThreadCarrier home() {
+        return reactor;
+    }
+
+    @Override
     public String toString() {
         return reactor.name();
     }

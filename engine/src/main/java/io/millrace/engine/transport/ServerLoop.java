@@ -151,4 +151,13 @@ public interface ServerLoop extends Executor {
     default @Nullable ThreadCarrier carrier() {
         return null;
     }
+
+    /**
+     * Returns the loop that the threads of its connections belong to, whether it can carry them or not.
+     *
+     * @return null if it is not a loop of ours
+     */
+    default @Nullable ThreadCarrier home() {
+        return null;
+    }
 }

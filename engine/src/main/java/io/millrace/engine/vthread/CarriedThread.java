@@ -49,6 +49,9 @@ public final class CarriedThread implements Executor, Runnable {
     /** What has to be flushed when it has stopped. */
     private @Nullable Runnable unflushed;
 
+    /** Whether the loop runs it now, or did last. Written by whatever is about to run it, and read by the thread itself. */
+    private boolean onLoop;
+
     private int calls;
 
     /**
@@ -60,7 +63,7 @@ public final class CarriedThread implements Executor, Runnable {
      */
     public CarriedThread(ThreadCarrier carrier, String name, Runnable task) {
         this.carrier = carrier;
-        this.thread = LoopThreads.unstarted(this, name, task);
+        this.thread = LoopThreads.unstarted(this, name, LoopThreads.at(carrier, task));
     }
 
     /** Starts it. If the caller is the loop, and carries nothing else, it runs within this call until it parks. */
@@ -124,7 +127,10 @@ public final class CarriedThread implements Executor, Runnable {
     public void runElsewhere() {
         Runnable mine = continuation;
         if (mine != null) {
-            LoopThreads.jdkScheduler().execute(mine);
+            LoopThreads.jdkScheduler().execute(() -> {
+                onLoop = false; // while the loop may still be busy with what the thread has left behind there
+                mine.run();
+            });
         }
     }
 
@@ -148,6 +154,7 @@ public final class CarriedThread implements Executor, Runnable {
             int left = RUNS;
             do {
                 again = false;
+                onLoop = true;
                 mine.run();
                 inline = --left > 0;
                 runErrands();
@@ -196,13 +203,14 @@ public final class CarriedThread implements Executor, Runnable {
     // ---- The thread itself, while the loop carries it ----
 
     /**
-     * Returns whether the calling thread is this one.
+     * Returns whether the calling thread is this one, and on its loop. That its loop says so is not enough: it says so
+     * until it has done what the thread has left behind, and the thread may go on elsewhere before that.
      *
-     * @return if it is, and its loop says that it carries it, it does
+     * @return whether the loop carries the calling thread
      */
     @SuppressWarnings("ReferenceEquality") // threads are compared by identity
     public boolean isCurrent() {
-        return Thread.currentThread() == thread;
+        return Thread.currentThread() == thread && onLoop;
     }
 
     /**

@@ -48,7 +48,30 @@ public final class LoopThreads {
             ? find(Internals.OF_JDK_25)
             : new Outcome(new Probe(false, PROPERTY + " is false"), null);
 
+    /** The loop that a thread belongs to: it carries the thread, or would if the JVM allowed it. */
+    private static final ScopedValue<ThreadCarrier> HOME = ScopedValue.newInstance();
+
     private LoopThreads() {}
+
+    /**
+     * Returns the loop that the calling thread belongs to.
+     *
+     * @return null if it belongs to none
+     */
+    public static @Nullable ThreadCarrier home() {
+        return HOME.isBound() ? HOME.get() : null;
+    }
+
+    /**
+     * Makes the thread that runs a task belong to a loop meanwhile.
+     *
+     * @param home null if it belongs to none
+     * @param task the task
+     * @return runs it
+     */
+    public static Runnable at(@Nullable ThreadCarrier home, Runnable task) {
+        return home == null ? task : () -> ScopedValue.where(HOME, home).run(task);
+    }
 
     /**
      * Returns what was found when this class was loaded.

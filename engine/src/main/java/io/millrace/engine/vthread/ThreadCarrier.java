@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 /** A loop as the virtual threads see it that run on its thread. */
 public interface ThreadCarrier {
     /**
-     * Runs a virtual thread in one of the loop's next turns; or elsewhere, if the loop has ended, or is blocked: it may
-     * be blocked by a lock that this thread holds. Never rejects it. Any thread.
+     * Runs a virtual thread in one of the loop's next turns; or elsewhere, if nobody runs the loop, it has ended, or is
+     * blocked: it may be blocked by a lock that this thread holds. Never rejects it. Any thread.
      *
      * @param thread {@link CarriedThread#run} is called on the loop, or {@link CarriedThread#runElsewhere} on any thread
      */

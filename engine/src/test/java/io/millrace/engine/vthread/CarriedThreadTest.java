@@ -165,6 +165,42 @@ class CarriedThreadTest {
     }
 
     @Test
+    @DisplayName("vt-3 a thread that goes on elsewhere, while its loop does what it left behind, is not on the loop")
+    void elsewhereIsNotOnTheLoop() throws Exception {
+        CompletableFuture<String> elsewhere = new CompletableFuture<>();
+        CarriedThread[] self = new CarriedThread[1];
+        self[0] = new CarriedThread(carrier, "test", () -> {
+            log.add("on the loop: " + self[0].isCurrent());
+            self[0].afterPark(() -> {
+                carrier.close(); // as if it were blocked
+                Thread waker = Thread.ofPlatform().start(() -> LockSupport.unpark(self[0].thread()));
+                elsewhere.orTimeout(10, TimeUnit.SECONDS).join();
+                log.add("still carried: " + (carrier.carried() == self[0]));
+                waker.interrupt();
+            });
+            LockSupport.park();
+            elsewhere.complete("on the loop: " + self[0].isCurrent());
+        });
+        self[0].start();
+        assertThat(elsewhere.join()).isEqualTo("on the loop: false");
+        assertThat(log).containsExactly("on the loop: true", "still carried: true");
+    }
+
+    @Test
+    @DisplayName("vt-5 it belongs to its loop, and a thread that it starts does not")
+    void home() throws Exception {
+        CompletableFuture<String> child = new CompletableFuture<>();
+        CarriedThread thread = new CarriedThread(carrier, "test", () -> {
+            log.add("home " + (LoopThreads.home() == carrier));
+            Thread.ofVirtual().start(() -> child.complete("home " + LoopThreads.home()));
+        });
+        thread.start();
+        assertThat(log).containsExactly("home true");
+        assertThat(child.get(10, TimeUnit.SECONDS)).isEqualTo("home null");
+        assertThat(LoopThreads.home()).isNull();
+    }
+
+    @Test
     @DisplayName("vt-2 what it sleeps and waits for brings it back to the loop")
     void comesBack() throws Exception {
         Object monitor = new Object();
@@ -181,7 +217,6 @@ class CarriedThreadTest {
                 log.add("interrupted");
             }
         });
-        thread.start();
         CompletableFuture<Void> held = new CompletableFuture<>();
         Thread holder = Thread.ofPlatform().start(() -> {
             synchronized (monitor) {
@@ -193,7 +228,10 @@ class CarriedThreadTest {
             }
         });
         held.join();
-        carrier.turn();
+        thread.start();
+        if (log.isEmpty()) { // else the time was over before it had left
+            carrier.turn();
+        }
         assertThat(log).containsExactly("slept true");
         carrier.turn();
         assertThat(log).containsExactly("slept true", "entered true");

@@ -6,6 +6,7 @@ import io.millrace.engine.internal.Threads;
 import io.millrace.engine.pool.ObjectPool;
 import io.millrace.engine.transport.ServerLoop;
 import io.millrace.engine.vthread.CarriedThread;
+import io.millrace.engine.vthread.LoopThreads;
 import io.millrace.engine.vthread.ThreadCarrier;
 import io.millrace.server.support.ConnectionLog;
 import io.millrace.server.support.ServerSettings;
@@ -113,7 +114,7 @@ public sealed interface ConnectionDispatcher extends AutoCloseable {
         public SerialExecutor serial(long id, @Nullable ServerLoop loop) {
             ThreadCarrier carrier = carried && loop != null ? loop.carrier() : null;
             Executor thread = carrier == null
-                    ? threads.get((int) (id % threads.size()))
+                    ? atHome(loop, threads.get((int) (id % threads.size())))
                     : task -> new CarriedThread(carrier, "millrace-handler", task).startLater();
             return new SerialExecutor(drain -> thread.execute(() -> {
                 INSIDE.set(this);
@@ -123,6 +124,12 @@ public sealed interface ConnectionDispatcher extends AutoCloseable {
                     INSIDE.remove();
                 }
             }));
+        }
+
+        /** What a callback waits for is watched by its connection's loop. */
+        private static Executor atHome(@Nullable ServerLoop loop, Executor threads) {
+            ThreadCarrier home = loop == null ? null : loop.home();
+            return home == null ? threads : task -> threads.execute(LoopThreads.at(home, task));
         }
 
         @Override

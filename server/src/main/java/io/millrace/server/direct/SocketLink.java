@@ -119,7 +119,7 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
         try {
             String name = "millrace-conversation-" + connection.id();
             if (carrier == null) {
-                Thread thread = LoopThreads.elsewhere(name, this::converse);
+                Thread thread = LoopThreads.elsewhere(name, LoopThreads.at(loop.home(), this::converse));
                 own = thread;
                 thread.start();
             } else {

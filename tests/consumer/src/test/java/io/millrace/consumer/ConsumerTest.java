@@ -8,6 +8,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
@@ -67,6 +71,51 @@ class ConsumerTest {
         String output = run(projects, command);
 
         assertThat(output).contains("class path: Item[value=hello] by ").contains("module path: Item[value=hello] by ");
+        // vt-2: conversations run on the loops, whose threads are named after the global manager.
+        assertThat(output.lines())
+                .anyMatch(line -> line.matches("class path: virtual threads: on the loops.*@millrace-\\d+.*"))
+                .anyMatch(line -> line.matches("module path: virtual threads: on the loops.*@millrace-\\d+.*"));
+        assertThat(runExecutableJar(projects, true)).contains("class path: virtual threads: on the loops");
+        assertThat(runExecutableJar(projects, false))
+                .contains("class path: virtual threads: on the JDK's scheduler")
+                .contains("--add-opens java.base/java.lang=ALL-UNNAMED");
+    }
+
+    /** Runs a jar with the attributes of docs/using.md in its manifest, and no flags. */
+    private String runExecutableJar(Path projects, boolean opens) throws Exception {
+        Manifest manifest = new Manifest();
+        Attributes attributes = manifest.getMainAttributes();
+        attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        attributes.put(Attributes.Name.MAIN_CLASS, "app.OnTheClassPath");
+        attributes.putValue("Enable-Native-Access", "ALL-UNNAMED");
+        if (opens) {
+            attributes.putValue("Add-Opens", "java.base/java.lang");
+        }
+        try (Stream<Path> files = Files.walk(folder.resolve("local"))) {
+            attributes.put(
+                    Attributes.Name.CLASS_PATH,
+                    files.filter(file -> file.toString().endsWith(".jar"))
+                            .filter(file -> file.toString().contains("millrace-")
+                                    || file.toString().contains("jctools"))
+                            .map(file -> file.toUri().toString())
+                            .collect(Collectors.joining(" ")));
+        }
+        Path jar = folder.resolve("app" + opens + ".jar");
+        Path classes = projects.resolve("class-path/target/classes");
+        try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar), manifest);
+                Stream<Path> files = Files.walk(classes)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                out.putNextEntry(new ZipEntry(classes.relativize(file).toString()));
+                out.write(Files.readAllBytes(file));
+            }
+        }
+        return run(
+                folder,
+                List.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--illegal-native-access=deny",
+                        "-jar",
+                        jar.toString()));
     }
 
     private static void copy(Path from, Path to) throws IOException {

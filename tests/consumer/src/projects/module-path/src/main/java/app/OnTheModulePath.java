@@ -1,6 +1,9 @@
 package app;
 
 import io.millrace.engine.Reactors;
+import io.millrace.server.DirectClient;
+import io.millrace.server.DirectServer;
+import io.millrace.server.DirectSocket;
 import io.millrace.server.TcpServer;
 import io.millrace.task.FuturesUnordered;
 import java.io.IOException;
@@ -10,7 +13,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 
-/** Starts an echo server on the module path, talks to it, and says what came back. */
+/** Starts an echo server and one in direct style on the module path, talks to them, and says what came back. */
 final class OnTheModulePath {
     private OnTheModulePath() {}
 
@@ -28,6 +31,16 @@ final class OnTheModulePath {
             String answer = new String(socket.getInputStream().readNBytes(5), StandardCharsets.US_ASCII);
             answers.add(CompletableFuture.completedFuture(answer));
             answers.forEach(outcome -> System.out.println("module path: " + outcome + " by " + server.backend()));
+        }
+        converse();
+    }
+
+    /** The same in direct style, on a virtual thread whose carrier is named in its description. */
+    private static void converse() throws IOException {
+        try (DirectServer server = DirectServer.listen(0, socket -> socket.write(Thread.currentThread() + "\n"));
+                DirectClient client = DirectClient.open();
+                DirectSocket socket = client.connect(server.address())) {
+            System.out.println("module path: " + server.threads() + ", " + socket.readLine(1024));
         }
     }
 }

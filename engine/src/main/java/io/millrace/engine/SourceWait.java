@@ -1,0 +1,301 @@
+package io.millrace.engine;
+
+import io.millrace.engine.reactor.Alarm;
+import io.millrace.engine.reactor.EventSink;
+import io.millrace.engine.reactor.Reactor;
+import io.millrace.engine.vthread.CarriedThread;
+import io.millrace.poll.ClosedPollException;
+import io.millrace.poll.Interest;
+import io.millrace.poll.Readiness;
+import io.millrace.poll.Source;
+import io.millrace.poll.Trigger;
+import io.millrace.poll.internal.CloseObserver;
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One wait of a thread for a source, which a reactor watches.
+ *
+ * <pre>
+ * NEW ──► OPENING ──► OPEN ──► ANSWERING ──► DONE
+ *  │         └──────────│───────────▲
+ *  └────────────────────┴──► WITHDRAWN
+ * </pre>
+ *
+ * A thread that the reactor carries parks first; its carrier then registers the source. Any other thread registers it
+ * and parks then. What answers first, an event, the alarm, a close or the reactor's end, takes the step to ANSWERING; an
+ * interrupted thread takes the step to WITHDRAWN instead. Whichever it is cleans up, so the source is deregistered once,
+ * and is not registered any more when the wait returns.
+ *
+ * <p><b>No wake-up is lost.</b> The answer is stored before the thread is unparked, and the thread looks for it before
+ * each park.
+ */
+final class SourceWait implements EventSink, CloseObserver, Runnable {
+    private static final int NEW = 0;
+    private static final int OPENING = 1;
+    private static final int OPEN = 2;
+    private static final int ANSWERING = 3;
+    private static final int DONE = 4;
+    private static final int WITHDRAWN = 5;
+
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(SourceWait.class, "state", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final Reactor reactor;
+    private final Source source;
+    private final Interest interest;
+    private final Thread thread = Thread.currentThread();
+    private final @Nullable CarriedThread carried;
+    private long limitNanos;
+
+    private volatile int state = NEW;
+    private volatile @Nullable Alarm alarm;
+
+    /** On the reactor's thread: what the source is ready for. */
+    private int bits;
+
+    // ---- Written while ANSWERING ----
+    private Readiness readiness = Readiness.NONE;
+    private @Nullable String failure;
+    private @Nullable RuntimeException refusal;
+
+    SourceWait(Reactor reactor, Source source, Interest interest) {
+        this.reactor = reactor;
+        this.source = source;
+        this.interest = interest;
+        CarriedThread running = reactor.carried();
+        this.carried = running != null && running.isCurrent() ? running : null;
+    }
+
+    // ---- The thread ----
+
+    /** Waits; for any time if the limit is 0. */
+    Readiness await(long nanos) throws InterruptedException, IOException {
+        limitNanos = nanos;
+        if (Thread.interrupted()) {
+            throw interruption();
+        }
+        if (carried != null) {
+            carried.afterPark(this::begin);
+        } else {
+            begin();
+        }
+        boolean interrupted = false;
+        while (state != DONE) {
+            LockSupport.park(this);
+            if (Thread.interrupted()) {
+                if (withdraw()) {
+                    throw interruption();
+                }
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt(); // for the next wait: this one has its answer
+        }
+        return take();
+    }
+
+    private InterruptedException interruption() {
+        return new InterruptedException("interrupted while waiting for " + source);
+    }
+
+    private Readiness take() throws IOException {
+        RuntimeException thrown = refusal;
+        if (thrown != null) {
+            throw thrown;
+        }
+        String reason = failure;
+        if (reason != null) {
+            throw new IOException("cannot wait for " + source + ": " + reason);
+        }
+        return readiness;
+    }
+
+    /** Gives up. Returns false if there is an answer, or will be in a moment. */
+    private boolean withdraw() {
+        for (; ; ) {
+            int seen = state;
+            if (seen >= ANSWERING) {
+                return false;
+            }
+            if (seen == OPENING) {
+                Thread.onSpinWait(); // the carrier is about to have registered it, while this thread runs elsewhere
+            } else if (STATE.compareAndSet(this, seen, WITHDRAWN)) {
+                if (seen == OPEN) {
+                    cleanUp();
+                }
+                return true;
+            }
+        }
+    }
+
+    // ---- The carrier, or a thread that the reactor does not carry ----
+
+    /** Has the reactor watch the source. */
+    private void begin() {
+        if (!STATE.compareAndSet(this, NEW, OPENING)) {
+            return; // withdrawn
+        }
+        try {
+            reactor.register(source, 0, this, interest, Trigger.ONESHOT);
+        } catch (ClosedPollException e) {
+            end(false, reactorEnded(), null);
+            return;
+        } catch (RuntimeException e) {
+            end(false, null, e);
+            return;
+        }
+        if (reactor.hasFinished()) {
+            // Its last turn may have passed by before it was registered.
+            onReactorEnd();
+            return;
+        }
+        if (limitNanos != 0) {
+            schedule();
+        }
+        if (!STATE.compareAndSet(this, OPENING, OPEN)) {
+            cancelAlarm(); // answered already, perhaps before there was an alarm
+        }
+    }
+
+    private void schedule() {
+        Alarm at = new Alarm(
+                reactor,
+                reactor.nanoTime() + limitNanos,
+                0,
+                0,
+                fired -> {
+                    if (fired) {
+                        answer(Readiness.NONE);
+                    }
+                },
+                Priority.NORMAL);
+        alarm = at;
+        try {
+            reactor.schedule(at);
+        } catch (RejectedExecutionException e) {
+            // The reactor is in its last turn, which ends this wait.
+        }
+    }
+
+    private void cleanUp() {
+        try {
+            reactor.poll.deregister(source);
+        } catch (IllegalStateException e) {
+            // It was closed meanwhile, or the poll was.
+        }
+        cancelAlarm();
+    }
+
+    private void cancelAlarm() {
+        Alarm present = alarm;
+        if (present != null) {
+            reactor.cancel(present);
+        }
+    }
+
+    // ---- What answers ----
+
+    @Override
+    public void onReady(int ready) {
+        if (bits == 0) {
+            reactor.add(this, Priority.NORMAL);
+        }
+        bits |= ready;
+    }
+
+    /** Called when its turn comes in the run queue. */
+    @Override
+    public void run() {
+        Readiness visible = reactor.visible(bits, interest);
+        bits = 0;
+        if (visible != Readiness.NONE) {
+            answer(visible);
+        } else if (state < ANSWERING) {
+            watchAgain();
+        }
+    }
+
+    private void watchAgain() {
+        try {
+            reactor.poll.reregister(source, 0, interest, Trigger.ONESHOT);
+        } catch (IllegalStateException e) {
+            // Withdrawn or closed meanwhile.
+        }
+    }
+
+    /** On the reactor's thread. If it carries the waiting thread, that runs within this call until it waits again. */
+    private void answer(Readiness ready) {
+        if (tryAnswer()) {
+            readiness = ready;
+            cleanUp();
+            state = DONE;
+            if (carried != null) {
+                carried.resume();
+            } else {
+                LockSupport.unpark(thread);
+            }
+        }
+    }
+
+    @Override
+    public void onReactorEnd() {
+        end(true, reactorEnded(), null);
+    }
+
+    @Override
+    public void onSourceClosed() {
+        end(false, "it was closed", null);
+    }
+
+    private String reactorEnded() {
+        return "its loop, " + reactor.name() + ", has ended";
+    }
+
+    /**
+     * Answers with a failure. On any thread, which may be in the middle of something: so the waiting thread does not run
+     * within this call.
+     */
+    private void end(boolean registered, @Nullable String reason, @Nullable RuntimeException thrown) {
+        if (tryAnswer()) {
+            failure = reason;
+            refusal = thrown;
+            if (registered) {
+                cleanUp();
+            } else {
+                cancelAlarm();
+            }
+            state = DONE;
+            LockSupport.unpark(thread);
+        }
+    }
+
+    private boolean tryAnswer() {
+        for (; ; ) {
+            int seen = state;
+            if (seen != OPENING && seen != OPEN) {
+                return false;
+            }
+            if (STATE.compareAndSet(this, seen, ANSWERING)) {
+                return true;
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "a wait of " + thread + " for " + source;
+    }
+}

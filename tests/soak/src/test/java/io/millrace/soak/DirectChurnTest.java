@@ -1,0 +1,401 @@
+package io.millrace.soak;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.HotSpotDiagnosticMXBean;
+import io.millrace.engine.OffLoop;
+import io.millrace.engine.Reactors;
+import io.millrace.engine.VirtualThreadReport;
+import io.millrace.poll.Channel;
+import io.millrace.server.DirectClient;
+import io.millrace.server.DirectServer;
+import io.millrace.server.DirectSocket;
+import io.millrace.server.ShutdownResult;
+import io.millrace.server.TcpClient;
+import io.millrace.server.TcpServer;
+import io.millrace.testkit.Await;
+import io.millrace.testkit.OpenFiles;
+import io.millrace.testkit.Reports;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.lang.management.ManagementFactory;
+import java.lang.ref.WeakReference;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Conversations that end in every way, many at once: 1,500 in every build, 10,000 under {@code -Psoak}, or {@code
+ * -Dmillrace.conversations=}. The seed is in the message of a failure; {@code -Dmillrace.seed=} uses it again.
+ */
+@DisplayName("Conversations that are churned")
+@EnabledOnOs(OS.LINUX)
+class DirectChurnTest {
+    private static final int CONVERSATIONS =
+            Integer.getInteger("millrace.conversations", Boolean.getBoolean("millrace.soak") ? 10_000 : 1_500);
+    private static final long SEED = Long.getLong("millrace.seed", System.nanoTime());
+    private static final int AT_ONCE = 100;
+    private static final String STUCK = "a conversation is stuck";
+
+    /** What the two ends of a connection do. */
+    private enum Kind {
+        ECHO,
+        RESET_BY_PEER,
+        READ_TIMES_OUT,
+        INTERRUPTED,
+        CLOSED_ELSEWHERE,
+        ABORTED_ELSEWHERE,
+        THROWS,
+        PEER_DOES_NOT_READ,
+        WAITS_FOR_EVERYTHING
+    }
+
+    private final ConcurrentHashMap<Integer, DirectSocket> sockets = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Integer, Thread> threads = new ConcurrentHashMap<>();
+    private final AtomicInteger present = new AtomicInteger();
+    private final AtomicInteger served = new AtomicInteger();
+    private final ConcurrentLinkedQueue<Throwable> failures = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<WeakReference<DirectSocket>> samples = new ConcurrentLinkedQueue<>();
+
+    @ParameterizedTest
+    @CsvSource({"epoll, true", "epoll, false", "poll, true", "nio, true"})
+    @Timeout(900)
+    @DisplayName(
+            "vt-4, vt-6: closes, interrupts, timeouts and resets at random: none is stuck, nothing is left, no thread, no descriptor")
+    void churn(String backend, boolean onLoops, @TempDir Path folder) throws Exception {
+        assertThat(VirtualThreadReport.probe().onLoops()).isTrue();
+        String run = "seed " + SEED + " (run it with -Dmillrace.seed=" + SEED + ")";
+        int count = backend.equals("epoll") ? CONVERSATIONS : CONVERSATIONS / 5;
+        assertSeesConversations(onLoops, folder);
+        try (Reports reports = new Reports()) { // conversations throw, and that is reported: not on the terminal
+            churn(backend, onLoops, Math.min(count, AT_ONCE), SEED + 1, run);
+            Map<String, Integer> before = OpenFiles.count();
+            churn(backend, onLoops, count, SEED, run);
+            Await.until(
+                    run + ": descriptors as before, " + before,
+                    () -> OpenFiles.count().equals(before));
+            assertThat(reports.lines()).as(run).noneMatch(line -> line.contains("could not end in order"));
+        }
+        assertThat(conversationThreads(folder)).as(run).isZero();
+        Await.until(run + ": sockets are kept", () -> {
+            System.gc();
+            return samples.stream().allMatch(sample -> sample.refersTo(null));
+        });
+    }
+
+    private void churn(String backend, boolean onLoops, int count, long seed, String run) throws Exception {
+        served.set(0);
+        Random random = new Random(seed);
+        try (Reactors reactors =
+                Reactors.builder().reactors(2).backend(backend).name("churn").open()) {
+            DirectServer server =
+                    DirectServer.start(TcpServer.builder().manager(reactors).loopThreads(onLoops), this::converse);
+            try (DirectClient client = DirectClient.open(TcpClient.builder().manager(reactors))) {
+                Semaphore room = new Semaphore(AT_ONCE);
+                List<Thread> peers = new ArrayList<>();
+                for (int i = 0; i < count && failures.isEmpty(); i++) {
+                    room.acquire();
+                    int id = i;
+                    long its = random.nextLong();
+                    peers.add(Thread.ofVirtual().start(() -> {
+                        try {
+                            meet(server.address(), client, id, new Random(its));
+                        } catch (Throwable e) {
+                            failures.add(new AssertionError(run + ": conversation " + id, e));
+                        } finally {
+                            room.release();
+                        }
+                    }));
+                }
+                for (Thread peer : peers) {
+                    assertThat(peer.join(Duration.ofSeconds(60)))
+                            .as(run + ": " + STUCK)
+                            .isTrue();
+                }
+            }
+            Await.until(
+                    run + ": " + STUCK + ", " + present + " of them: " + server.server() + "\n" + reactors.dump(),
+                    () -> present.get() == 0);
+            ShutdownResult ended = server.shutdown(Duration.ofSeconds(20));
+            assertThat(ended.remaining()).as(run).isEmpty();
+        }
+        for (Throwable failure : failures) {
+            throw new AssertionError(run, failure);
+        }
+        assertThat(served.get()).as(run).isEqualTo(count);
+        assertThat(sockets).as(run).isEmpty();
+    }
+
+    // ---- The server's end ----
+
+    private void converse(DirectSocket socket) throws Exception {
+        present.incrementAndGet();
+        int id = -1;
+        try {
+            String[] words = socket.readLine(100).split(" ");
+            id = Integer.parseInt(words[1]);
+            served.incrementAndGet();
+            if (id % 500 == 0) {
+                samples.add(new WeakReference<>(socket));
+            }
+            threads.put(id, Thread.currentThread());
+            sockets.put(id, socket);
+            socket.write("ready\n");
+            converse(socket, Kind.valueOf(words[0]));
+        } finally {
+            if (id >= 0) {
+                sockets.remove(id);
+                threads.remove(id);
+            }
+            present.decrementAndGet();
+        }
+    }
+
+    private void converse(DirectSocket socket, Kind kind) throws Exception {
+        switch (kind) {
+            case ECHO, RESET_BY_PEER -> echo(socket);
+            case READ_TIMES_OUT -> {
+                socket.setReadTimeout(Duration.ofMillis(5));
+                try {
+                    socket.readLine(100);
+                    throw new AssertionError("no timeout");
+                } catch (SocketTimeoutException e) {
+                    socket.setReadTimeout(Duration.ZERO);
+                    socket.write("late\n");
+                    echo(socket);
+                }
+            }
+            case INTERRUPTED -> {
+                try {
+                    socket.readLine(100);
+                    throw new AssertionError("no interrupt");
+                } catch (InterruptedIOException e) {
+                    assertThat(Thread.interrupted()).isTrue();
+                    socket.write("interrupted\n");
+                    echo(socket);
+                }
+            }
+            case CLOSED_ELSEWHERE, ABORTED_ELSEWHERE -> {
+                try {
+                    socket.readLine(100);
+                    throw new AssertionError("still open");
+                } catch (SocketException e) {
+                    // closed
+                }
+            }
+            case THROWS -> {
+                socket.readLine(100);
+                throw new IllegalStateException("on purpose");
+            }
+            case PEER_DOES_NOT_READ -> {
+                byte[] much = new byte[1 << 20];
+                while (true) {
+                    socket.write(much);
+                }
+            }
+            case WAITS_FOR_EVERYTHING -> {
+                Thread.sleep(Duration.ofNanos(100_000));
+                OffLoop.call(() -> 1);
+                Channel<Integer> channel = Channel.unbounded();
+                Thread.ofVirtual().start(() -> channel.send(1));
+                channel.take();
+                synchronized (failures) {
+                    socket.write("waited\n");
+                }
+                echo(socket);
+            }
+        }
+    }
+
+    private static void echo(DirectSocket socket) throws IOException {
+        for (String line = socket.readLine(100); line != null; line = socket.readLine(100)) {
+            socket.write(line + "\n");
+        }
+    }
+
+    // ---- The peer's end ----
+
+    private void meet(InetSocketAddress server, DirectClient client, int id, Random random) throws Exception {
+        Kind[] kinds = Kind.values();
+        Kind kind = kinds[random.nextInt(kinds.length)];
+        if (random.nextBoolean()) {
+            try (DirectSocket socket = client.connect(server)) {
+                socket.setReadTimeout(Duration.ofSeconds(30));
+                meet(new Direct(socket), kind, id, random);
+            }
+        } else {
+            try (Socket socket = new Socket(server.getAddress(), server.getPort())) {
+                socket.setSoTimeout(30_000);
+                meet(new Jdk(socket), kind, id, random);
+            }
+        }
+    }
+
+    /** The same for our sockets and those of the JDK. */
+    private interface Peer {
+        void write(String text) throws IOException;
+
+        String readLine() throws IOException;
+
+        void closeOutput() throws IOException;
+
+        void reset() throws IOException;
+    }
+
+    private record Direct(DirectSocket socket) implements Peer {
+        @Override
+        public void write(String text) throws IOException {
+            socket.write(text);
+        }
+
+        @Override
+        public String readLine() throws IOException {
+            return socket.readLine(100);
+        }
+
+        @Override
+        public void closeOutput() throws IOException {
+            socket.closeOutput();
+        }
+
+        @Override
+        public void reset() {
+            socket.abort();
+        }
+    }
+
+    private record Jdk(Socket socket) implements Peer {
+        @Override
+        public void write(String text) throws IOException {
+            socket.getOutputStream().write(text.getBytes(UTF_8));
+        }
+
+        @Override
+        public String readLine() throws IOException {
+            StringBuilder line = new StringBuilder();
+            for (int next = socket.getInputStream().read();
+                    next >= 0;
+                    next = socket.getInputStream().read()) {
+                if (next == '\n') {
+                    return line.toString();
+                }
+                line.append((char) next);
+            }
+            return line.isEmpty() ? null : line.toString();
+        }
+
+        @Override
+        public void closeOutput() throws IOException {
+            socket.shutdownOutput();
+        }
+
+        @Override
+        public void reset() throws IOException {
+            socket.setSoLinger(true, 0);
+            socket.close();
+        }
+    }
+
+    private void meet(Peer peer, Kind kind, int id, Random random) throws Exception {
+        peer.write(kind + " " + id + "\n");
+        expect(peer, "ready");
+        switch (kind) {
+            case ECHO -> exchange(peer, random);
+            case RESET_BY_PEER, PEER_DOES_NOT_READ -> {
+                if (kind == Kind.RESET_BY_PEER && random.nextBoolean()) {
+                    peer.write("half a li");
+                }
+                peer.reset();
+            }
+            case READ_TIMES_OUT -> {
+                expect(peer, "late");
+                exchange(peer, random);
+            }
+            case INTERRUPTED -> {
+                threads.get(id).interrupt();
+                expect(peer, "interrupted");
+                exchange(peer, random);
+            }
+            case CLOSED_ELSEWHERE -> {
+                sockets.get(id).close();
+                assertThat(peer.readLine()).isNull();
+            }
+            case ABORTED_ELSEWHERE -> {
+                sockets.get(id).abort();
+                try {
+                    assertThat(peer.readLine()).isNull();
+                } catch (SocketException e) {
+                    // reset
+                }
+            }
+            case THROWS -> {
+                peer.write("anything\n");
+                assertThat(peer.readLine()).isNull();
+            }
+            case WAITS_FOR_EVERYTHING -> {
+                expect(peer, "waited");
+                exchange(peer, random);
+            }
+        }
+    }
+
+    private static void exchange(Peer peer, Random random) throws IOException {
+        for (int left = random.nextInt(4); left > 0; left--) {
+            String line = "line " + left;
+            peer.write(line + "\n");
+            expect(peer, line);
+        }
+        peer.closeOutput();
+        assertThat(peer.readLine()).isNull();
+    }
+
+    private static void expect(Peer peer, String line) throws IOException {
+        assertThat(peer.readLine()).isEqualTo(line);
+    }
+
+    /** Otherwise their number would prove nothing. */
+    private static void assertSeesConversations(boolean onLoops, Path folder) throws IOException {
+        try (Reactors reactors = Reactors.builder().reactors(1).name("churn").open();
+                DirectServer server =
+                        DirectServer.start(TcpServer.builder().manager(reactors).loopThreads(onLoops), socket -> {
+                            socket.write("ready\n");
+                            socket.readLine(10);
+                        });
+                Socket socket = new Socket(
+                        server.address().getAddress(), server.address().getPort())) {
+            assertThat(new Jdk(socket).readLine()).isEqualTo("ready");
+            assertThat(conversationThreads(folder)).isEqualTo(1);
+        }
+    }
+
+    /** Counts the virtual threads of conversations that are alive. */
+    private static long conversationThreads(Path folder) throws IOException {
+        Path file = folder.resolve("threads.txt");
+        Files.deleteIfExists(file);
+        ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
+                .dumpThreads(file.toString(), HotSpotDiagnosticMXBean.ThreadDumpFormat.TEXT_PLAIN);
+        return Files.readAllLines(file).stream()
+                .filter(line -> line.contains("millrace-conversation"))
+                .count();
+    }
+}
