@@ -239,10 +239,11 @@ class DirectWaitsTest {
                             .isInstanceOf(IllegalStateException.class);
                 },
                 () -> {
-                    pipe.close();
+                    pipe.source().close(); // not the other end first, which would make it ready
                     awaitParked(waiter.get(20, TimeUnit.SECONDS));
                     soft.close();
                 });
+        pipe.close();
     }
 
     @ParameterizedTest

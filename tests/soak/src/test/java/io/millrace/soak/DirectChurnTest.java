@@ -87,6 +87,8 @@ class DirectChurnTest {
         String run = "seed " + SEED + " (run it with -Dmillrace.seed=" + SEED + ")";
         int count = backend.equals("epoll") ? CONVERSATIONS : CONVERSATIONS / 5;
         assertSeesConversations(onLoops, folder);
+        System.out.println(
+                count + " conversations on " + backend + (onLoops ? ", on the loops, " : ", elsewhere, ") + run);
         try (Reports reports = new Reports()) { // conversations throw, and that is reported: not on the terminal
             churn(backend, onLoops, Math.min(count, AT_ONCE), SEED + 1, run);
             Map<String, Integer> before = OpenFiles.count();

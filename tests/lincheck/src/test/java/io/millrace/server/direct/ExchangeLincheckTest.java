@@ -173,6 +173,39 @@ class ExchangeLincheckTest {
     }
 
     @Test
+    @DisplayName("vt-4 a thread that waits withdraws, or is answered, and not both")
+    void bytesAgainstInterrupt() {
+        Race.explore(INTERLEAVINGS, () -> new Withdrawal());
+    }
+
+    /** Opened before, so that one switch of threads is enough to come between the two steps of the loop. */
+    private static final class Withdrawal extends LinkRace {
+        Withdrawal() {
+            exchange.open(null, null, false, 0);
+        }
+
+        @Override
+        protected void longer() {
+            arrive();
+        }
+
+        @Override
+        protected void shorter() {
+            withdrawn = exchange.withdraw();
+        }
+
+        @Override
+        protected void afterwards() {
+            if (withdrawn) {
+                read(false); // opens it again, and gets what was kept
+                expect(got == 1, "got " + got);
+            } else {
+                expect(exchange.isDone(), "neither withdrawn nor answered");
+            }
+        }
+    }
+
+    @Test
     @DisplayName("vt-4 a close while a thread is about to wait wakes it")
     void closeAgainstAWait() {
         Race.explore(INTERLEAVINGS, () -> new LinkRace() {
