@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
@@ -78,6 +80,7 @@ public final class Main {
         if (rounds != null && (rounds < 1 || rounds > MOST_ROUNDS)) {
             throw new IllegalArgumentException("--rounds must be from 1 to " + MOST_ROUNDS + ", not " + rounds);
         }
+        String only = only(parsed);
         Path json = parsed.matchedOptionValue("--json", (Path) null);
         if (json != null
                 && (Files.isDirectory(json)
@@ -94,8 +97,19 @@ public final class Main {
                 home,
                 parsed.hasMatchedOption("--quick"),
                 rounds,
-                parsed.matchedOptionValue("--only", (String) null),
+                only,
                 json);
+    }
+
+    private static @Nullable String only(ParseResult parsed) {
+        String only = parsed.matchedOptionValue("--only", (String) null);
+        try {
+            Pattern.compile(only == null ? "" : only);
+            return only;
+        } catch (PatternSyntaxException e) {
+            throw new IllegalArgumentException(
+                    "--only must be a regular expression, not " + only + ": " + e.getDescription(), e);
+        }
     }
 
     private static CommandLine commandLine() {
@@ -125,7 +139,7 @@ public final class Main {
         spec.addOption(OptionSpec.builder("--only")
                 .paramLabel("PART")
                 .type(String.class)
-                .description("Only the comparisons with this in their name, as echo-50.")
+                .description("Only the comparisons with this in their name, as echo-50, or 'echo-(50|1000)$'.")
                 .build());
         spec.addOption(OptionSpec.builder("--json")
                 .paramLabel("FILE")

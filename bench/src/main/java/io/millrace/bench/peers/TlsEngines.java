@@ -69,6 +69,7 @@ public final class TlsEngines {
         for (SSLEngine engine : List.of(client, server)) {
             engine.setEnabledProtocols(new String[] {"TLSv1.3"});
             engine.setEnabledCipherSuites(new String[] {"TLS_AES_128_GCM_SHA256"});
+            engine.beginHandshake();
         }
         ByteBuffer toServer = ByteBuffer.allocate(64 << 10).flip();
         ByteBuffer toClient = ByteBuffer.allocate(64 << 10).flip();
@@ -112,7 +113,8 @@ public final class TlsEngines {
         }
     }
 
-    private static SSLContext server(Path chain, Path key) throws IOException, GeneralSecurityException {
+    /** A context with one certificate, from PEM files. */
+    public static SSLContext server(Path chain, Path key) throws IOException, GeneralSecurityException {
         X509Certificate certificate;
         try (var in = Files.newInputStream(chain)) {
             certificate = (X509Certificate) CertificateFactory.getInstance("X.509").generateCertificate(in);
