@@ -118,7 +118,7 @@ public final class Main {
         names.add(ALL);
         String suites = String.join("|", names);
         spec.usageMessage()
-                .customSynopsis("millrace bench [" + suites + "] [OPTIONS]")
+                .customSynopsis("millrace bench [SUITE] [OPTIONS]")
                 .description(
                         "Runs Millrace beside its peers, in turns, and tells the ratios with their spread. Peers that"
                                 + " are not installed are named, with the command that installs them.")
