@@ -150,7 +150,7 @@ final class TlsSuite implements Suite {
                                 servers.candidates(
                                         load,
                                         new Workload("handshake", AT_A_TIME, 64, 1, more),
-                                        quick ? new Window(3, 1, 2) : new Window(20, 1, 3)),
+                                        quick ? new Window(2, 1, 2) : new Window(8, 1, 3)),
                                 resumed
                                         ? List.of()
                                         : List.of(Target.atLeast(1.0, "messagesPerSecond", MILLRACE, NETTY))),
