@@ -93,12 +93,7 @@ public final class Main {
             throw new IllegalArgumentException(
                     "cannot find the working copy in " + home + "; start this by ./millrace bench");
         }
-        return new Settings(
-                home,
-                parsed.hasMatchedOption("--quick"),
-                rounds,
-                only,
-                json);
+        return new Settings(home, parsed.hasMatchedOption("--quick"), rounds, only, json);
     }
 
     private static @Nullable String only(ParseResult parsed) {

@@ -22,7 +22,9 @@ class MainTest {
     @Test
     void explainsItself() {
         assertThat(run("--help")).isZero();
-        assertThat(out.toString(UTF_8)).startsWith("Usage: millrace bench [SUITE] ").contains("[echo|");
+        assertThat(out.toString(UTF_8))
+                .startsWith("Usage: millrace bench [SUITE] ")
+                .contains("[echo|");
         assertThat(err.toString(UTF_8)).isEmpty();
     }
 

@@ -103,7 +103,8 @@ public final class Downstream {
     private static void direct(int loops, boolean onLoops, InetSocketAddress address, InetSocketAddress behind)
             throws IOException, InterruptedException {
         Reactors reactors = Reactors.builder().reactors(loops).open();
-        DirectClient client = DirectClient.open(TcpClient.builder().manager(reactors).loopThreads(onLoops));
+        DirectClient client =
+                DirectClient.open(TcpClient.builder().manager(reactors).loopThreads(onLoops));
         DirectServer server = DirectServer.start(
                 TcpServer.builder().manager(reactors).loopThreads(onLoops).address(address), socket -> {
                     try (DirectSocket down = client.connect(behind)) {
@@ -133,10 +134,8 @@ public final class Downstream {
             throws IOException, InterruptedException {
         Reactors reactors = Reactors.builder().reactors(loops).open();
         TcpClient client = TcpClient.builder().manager(reactors).open();
-        TcpServer server = TcpServer.builder()
-                .manager(reactors)
-                .address(address)
-                .start(new Asking(client, behind));
+        TcpServer server =
+                TcpServer.builder().manager(reactors).address(address).start(new Asking(client, behind));
         listening(server.address().getPort(), "millrace, callbacks");
         new CountDownLatch(1).await();
     }

@@ -61,8 +61,8 @@ public final class NettyEcho {
     public static void main(String[] arguments) throws InterruptedException {
         String usage = "NettyEcho [--transport nio|epoll|io_uring] [--port P] [--loops N] [--spin MICROS]"
                 + " [--tls jdk|openssl --cert FILE --key FILE]";
-        Options options = new Options(
-                arguments, usage, "--transport", "--port", "--loops", "--spin", "--tls", "--cert", "--key");
+        Options options =
+                new Options(arguments, usage, "--transport", "--port", "--loops", "--spin", "--tls", "--cert", "--key");
         int port = (int) options.number("--port", 0, 0, 65_535);
         int loops = (int) options.number("--loops", 1, 1, 64);
         boolean busy = options.number("--spin", 0, 0, Integer.MAX_VALUE) > 0;
@@ -111,12 +111,11 @@ public final class NettyEcho {
         if (tls.isEmpty()) {
             return echo;
         }
-        SslProvider provider =
-                switch (tls) {
-                    case "jdk" -> SslProvider.JDK;
-                    case "openssl" -> SslProvider.OPENSSL_REFCNT;
-                    default -> throw options.refuse("no TLS by " + tls);
-                };
+        SslProvider provider = switch (tls) {
+            case "jdk" -> SslProvider.JDK;
+            case "openssl" -> SslProvider.OPENSSL_REFCNT;
+            default -> throw options.refuse("no TLS by " + tls);
+        };
         if (provider != SslProvider.JDK && !OpenSsl.isAvailable()) {
             throw options.refuse("Netty cannot use tcnative here: " + OpenSsl.unavailabilityCause());
         }
@@ -129,10 +128,11 @@ public final class NettyEcho {
             if (context instanceof ReferenceCountedOpenSslContext own) {
                 byte[] key = new byte[SessionTicketKey.TICKET_KEY_SIZE];
                 new SecureRandom().nextBytes(key);
-                own.sessionContext().setTicketKeys(new OpenSslSessionTicketKey(
-                        Arrays.copyOfRange(key, 0, 16),
-                        Arrays.copyOfRange(key, 16, 32),
-                        Arrays.copyOfRange(key, 32, 48)));
+                own.sessionContext()
+                        .setTicketKeys(new OpenSslSessionTicketKey(
+                                Arrays.copyOfRange(key, 0, 16),
+                                Arrays.copyOfRange(key, 16, 32),
+                                Arrays.copyOfRange(key, 32, 48)));
             }
             return new ChannelInitializer<>() {
                 @Override

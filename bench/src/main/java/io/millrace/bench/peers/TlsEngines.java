@@ -46,9 +46,7 @@ public final class TlsEngines {
             held.add(open(server));
         }
         long after = heap();
-        System.out.println(new Json()
-                .add("messages", held.size())
-                .add("heapBytes", (after - before) / (double) count));
+        System.out.println(new Json().add("messages", held.size()).add("heapBytes", (after - before) / (double) count));
     }
 
     private static long heap() {
@@ -117,7 +115,8 @@ public final class TlsEngines {
     public static SSLContext server(Path chain, Path key) throws IOException, GeneralSecurityException {
         X509Certificate certificate;
         try (var in = Files.newInputStream(chain)) {
-            certificate = (X509Certificate) CertificateFactory.getInstance("X.509").generateCertificate(in);
+            certificate =
+                    (X509Certificate) CertificateFactory.getInstance("X.509").generateCertificate(in);
         }
         String pem = Files.readString(key).replaceAll("-----[A-Z ]+-----|\\s", "");
         PrivateKey secret = KeyFactory.getInstance("EC")

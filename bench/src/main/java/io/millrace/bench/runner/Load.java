@@ -51,7 +51,8 @@ final class Load {
 
     /** One that also runs with the priority of real time, where root may give it: it is never late because something else of this core runs. */
     Load urgent() {
-        boolean possible = Tools.find("chrt").isPresent() && System.getProperty("user.name").equals("root");
+        boolean possible = Tools.find("chrt").isPresent()
+                && System.getProperty("user.name").equals("root");
         return possible ? new Load(session, ServerProgram.joined(List.of("chrt", "-f", "10"), program)) : this;
     }
 

@@ -34,7 +34,8 @@ record ServerUnderLoad(
     @Override
     public String warmUp() throws IOException, InterruptedException {
         int seconds = work.warmUpSeconds();
-        return WarmUp.until(window.warmUps, () -> load.run(server, work, seconds, 0).getOrDefault("cpuMicros", 0.0));
+        return WarmUp.until(
+                window.warmUps, () -> load.run(server, work, seconds, 0).getOrDefault("cpuMicros", 0.0));
     }
 
     @Override

@@ -32,7 +32,8 @@ final class TlsSuite implements Suite {
 
     @Override
     public void run(Session session) throws IOException, InterruptedException {
-        session.print("tls: " + Pinning.text() + "; TLS 1.3, TLS_AES_128_GCM_SHA256, X25519, a certificate of EC P-256");
+        session.print(
+                "tls: " + Pinning.text() + "; TLS 1.3, TLS_AES_128_GCM_SHA256, X25519, a certificate of EC P-256");
         Native peers = Native.build(session);
         if (peers.missing("load_tls") != null) {
             session.absent(new Absent("the load over TLS, so all of tls", String.valueOf(peers.missing("load_tls"))));
@@ -143,8 +144,8 @@ final class TlsSuite implements Suite {
                 session.compare(
                         new Comparison(
                                 id,
-                                (resumed ? "resumed" : "full")
-                                        + " handshakes, each with one message of 64 B, " + AT_A_TIME + " at a time",
+                                (resumed ? "resumed" : "full") + " handshakes, each with one message of 64 B, "
+                                        + AT_A_TIME + " at a time",
                                 NETTY,
                                 HANDSHAKES,
                                 servers.candidates(
@@ -183,7 +184,8 @@ final class TlsSuite implements Suite {
         Files.writeString(
                 config,
                 Relays.haproxyConfig(port, upstream)
-                        .replace("bind 127.0.0.1:" + port, "bind 127.0.0.1:" + port + " ssl crt " + certificate.both()));
+                        .replace(
+                                "bind 127.0.0.1:" + port, "bind 127.0.0.1:" + port + " ssl crt " + certificate.both()));
         return Relays.haproxy(Tools.find("haproxy"), port, config).named(HAPROXY);
     }
 

@@ -58,8 +58,7 @@ final class UnderStorm implements Candidate {
     }
 
     /** The three of one server. */
-    static List<Candidate> of(
-            Session session, ServerProgram how, Server server, Load load, int warmUps, int seconds) {
+    static List<Candidate> of(Session session, ServerProgram how, Server server, Load load, int warmUps, int seconds) {
         Known known = new Known();
         List<Candidate> three = new ArrayList<>();
         for (String beside : List.of(QUIET, HANDSHAKES, MESSAGES)) {
@@ -101,12 +100,11 @@ final class UnderStorm implements Candidate {
     }
 
     private Map<String, Double> run(int measured) throws IOException, InterruptedException {
-        Workload other =
-                switch (beside) {
-                    case HANDSHAKES -> new Workload("handshake", 64, 64, 1, rate(HANDSHAKE_RATE));
-                    case MESSAGES -> new Workload("echo", 50, 64, 1, rate((int) known.messageRate));
-                    default -> null;
-                };
+        Workload other = switch (beside) {
+            case HANDSHAKES -> new Workload("handshake", 64, 64, 1, rate(HANDSHAKE_RATE));
+            case MESSAGES -> new Workload("echo", 50, 64, 1, rate((int) known.messageRate));
+            default -> null;
+        };
         Map<String, Double> figures = new LinkedHashMap<>();
         if (other == null) {
             figures.putAll(load.urgent().run(server, MEASURED, measured, 1));

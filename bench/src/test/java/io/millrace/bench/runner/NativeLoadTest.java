@@ -111,9 +111,11 @@ class NativeLoadTest {
     void content() throws Exception {
         try (ServerSocket server = tlsEcho(context(), b -> b)) {
             assertThat(load(server, Workload.echo(10)).get("checkedBytes")).isGreaterThan(640);
-            assertThat(load(server, new Workload("echo", 2, 100_000, 2, List.of())).get("checkedBytes"))
+            assertThat(load(server, new Workload("echo", 2, 100_000, 2, List.of()))
+                            .get("checkedBytes"))
                     .isGreaterThan(200_000);
-            assertThat(load(server, new Workload("stream", 2, 64 << 10, 4, List.of())).get("checkedBytes"))
+            assertThat(load(server, new Workload("stream", 2, 64 << 10, 4, List.of()))
+                            .get("checkedBytes"))
                     .isGreaterThan(256 << 10);
         }
     }
