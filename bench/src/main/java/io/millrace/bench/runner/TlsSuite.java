@@ -207,7 +207,7 @@ final class TlsSuite implements Suite {
                 }
                 Server server = how.start(session);
                 started.add(server);
-                candidates.addAll(UnderStorm.of(session, how, server, load, quick ? 2 : 5, quick ? 2 : 5));
+                candidates.addAll(UnderStorm.of(session, how, server, load, quick ? 2 : 4, quick ? 2 : 3));
             }
             session.compare(
                     new Comparison(
