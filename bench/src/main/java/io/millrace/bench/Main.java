@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
@@ -78,6 +80,7 @@ public final class Main {
         if (rounds != null && (rounds < 1 || rounds > MOST_ROUNDS)) {
             throw new IllegalArgumentException("--rounds must be from 1 to " + MOST_ROUNDS + ", not " + rounds);
         }
+        String only = only(parsed);
         Path json = parsed.matchedOptionValue("--json", (Path) null);
         if (json != null
                 && (Files.isDirectory(json)
@@ -90,12 +93,18 @@ public final class Main {
             throw new IllegalArgumentException(
                     "cannot find the working copy in " + home + "; start this by ./millrace bench");
         }
-        return new Settings(
-                home,
-                parsed.hasMatchedOption("--quick"),
-                rounds,
-                parsed.matchedOptionValue("--only", (String) null),
-                json);
+        return new Settings(home, parsed.hasMatchedOption("--quick"), rounds, only, json);
+    }
+
+    private static @Nullable String only(ParseResult parsed) {
+        String only = parsed.matchedOptionValue("--only", (String) null);
+        try {
+            Pattern.compile(only == null ? "" : only);
+            return only;
+        } catch (PatternSyntaxException e) {
+            throw new IllegalArgumentException(
+                    "--only must be a regular expression, not " + only + ": " + e.getDescription(), e);
+        }
     }
 
     private static CommandLine commandLine() {
@@ -104,7 +113,7 @@ public final class Main {
         names.add(ALL);
         String suites = String.join("|", names);
         spec.usageMessage()
-                .customSynopsis("millrace bench [" + suites + "] [OPTIONS]")
+                .customSynopsis("millrace bench [SUITE] [OPTIONS]")
                 .description(
                         "Runs Millrace beside its peers, in turns, and tells the ratios with their spread. Peers that"
                                 + " are not installed are named, with the command that installs them.")
@@ -125,7 +134,7 @@ public final class Main {
         spec.addOption(OptionSpec.builder("--only")
                 .paramLabel("PART")
                 .type(String.class)
-                .description("Only the comparisons with this in their name, as echo-50.")
+                .description("Only the comparisons with this in their name, as echo-50, or 'echo-(50|1000)$'.")
                 .build());
         spec.addOption(OptionSpec.builder("--json")
                 .paramLabel("FILE")

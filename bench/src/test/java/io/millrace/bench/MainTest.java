@@ -22,7 +22,9 @@ class MainTest {
     @Test
     void explainsItself() {
         assertThat(run("--help")).isZero();
-        assertThat(out.toString(UTF_8)).startsWith("Usage: millrace bench [echo|");
+        assertThat(out.toString(UTF_8))
+                .startsWith("Usage: millrace bench [SUITE] ")
+                .contains("[echo|");
         assertThat(err.toString(UTF_8)).isEmpty();
     }
 
@@ -35,6 +37,7 @@ class MainTest {
         --rounds 0              | --rounds must be from 1 to 1000, not 0
         echo --rounds 1001      | --rounds must be from 1 to 1000, not 1001
         --json no/such/dir/x    | cannot write --json no/such/dir/x: there is no such folder
+        --only (                | --only must be a regular expression, not (: Unclosed group
         --json src              | cannot write --json src: it is a folder
         """)
     @DisplayName("what makes no sense is one line that says so, and exit status 2")

@@ -48,6 +48,42 @@ final class EchoServers {
         return jvmPeer(home, "java.nio by hand", "NioEcho", 1);
     }
 
+    /** Ours in another style: what {@code serve echo} has options for. */
+    static ServerProgram millrace(Path home, String name, List<String> options) {
+        return millrace(home, "epoll", 1, options.toArray(String[]::new)).named(name);
+    }
+
+    /** The JDK's blocking sockets, and a virtual thread for each connection. */
+    static ServerProgram sockets(Path home) {
+        return jvmPeer(home, "JDK sockets, virtual threads", "SocketEcho", 1);
+    }
+
+    /** No echo: asks a server on another port for each answer. */
+    static ServerProgram downstream(Path home, String name, String style, int port) {
+        ServerProgram program =
+                jvmPeer(home, name, "Downstream", 1, "--style", style, "--downstream", Integer.toString(port));
+        List<String> command = new ArrayList<>(program.command());
+        command.add(1, "--add-opens=java.base/java.lang=ALL-UNNAMED"); // as the launcher opens it
+        return ServerProgram.jvm(name, command, 1);
+    }
+
+    /** Netty with TLS, by the JDK's engine or by tcnative. */
+    static ServerProgram nettyTls(Path home, String name, String provider, Certificate certificate) {
+        return jvmPeer(
+                home,
+                name,
+                "NettyEcho",
+                1,
+                "--transport",
+                "epoll",
+                "--tls",
+                provider,
+                "--cert",
+                certificate.chain().toString(),
+                "--key",
+                certificate.key().toString());
+    }
+
     /** No echo: answers with a file. */
     static ServerProgram sendFile(Path home, String backend, Path file) {
         return jvmPeer(home, "Millrace " + backend, "FileServer", 1, "--backend", backend, "--file", file.toString());

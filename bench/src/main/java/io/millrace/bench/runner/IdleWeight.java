@@ -3,7 +3,6 @@ package io.millrace.bench.runner;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,12 +11,39 @@ import java.util.regex.Pattern;
 
 /**
  * What idle connections weigh in a server: its heap after full collections and its resident memory, with them less without, divided by their number. A fresh server in every round.
+ * The stacks of virtual threads that wait are objects of the heap, and told apart too.
  *
  * @param how to start it
  * @param idle how many connections
  * @param session where
+ * @param holder who holds the connections
+ * @param own how much of the heap is the buffer of the server's own code for each connection
  */
-record IdleWeight(ServerProgram how, int idle, Session session) implements Candidate {
+record IdleWeight(ServerProgram how, int idle, Session session, Holder holder, double own) implements Candidate {
+    /** How to start a process that holds connections and says so: {@code listening on ...}. */
+    interface Holder {
+        List<String> command(int port, int count);
+    }
+
+    /** {@link IdleConnections}, which needs no compiler. */
+    static Holder plainHolder(Session session) {
+        return (port, count) -> ServerProgram.joined(
+                ServerProgram.java(session.settings().home()),
+                List.of(IdleConnections.class.getName(), Integer.toString(port), Integer.toString(count)));
+    }
+
+    /** {@code load} or {@code load_tls}. */
+    static Holder nativeHolder(Native peers, String program) {
+        return (port, count) -> List.of(
+                peers.path(program).toString(),
+                "--mode",
+                "hold",
+                "--port",
+                Integer.toString(port),
+                "--connections",
+                Integer.toString(count));
+    }
+
     @Override
     public String name() {
         return how.name();
@@ -35,10 +61,15 @@ record IdleWeight(ServerProgram how, int idle, Session session) implements Candi
             hold(server, 1).close(); // what is made for the first connection is not each one's
             double heapBefore = heap(server);
             double residentBefore = resident(server);
+            double stacksBefore = stacks(server);
             try (Server holder = hold(server, idle)) {
                 figures.put("residentBytes", (resident(server) - residentBefore) / idle);
                 if (how.compiles()) {
-                    figures.put("heapBytes", (heap(server) - heapBefore) / idle);
+                    double heap = (heap(server) - heapBefore) / idle;
+                    double stack = (stacks(server) - stacksBefore) / idle;
+                    figures.put("heapBytes", heap);
+                    figures.put("stackBytes", stack);
+                    figures.put("restBytes", heap - stack - own);
                     figures.put("heapBeforeKiB", heapBefore / 1024);
                 }
                 figures.put("residentBeforeKiB", residentBefore / 1024);
@@ -49,10 +80,7 @@ record IdleWeight(ServerProgram how, int idle, Session session) implements Candi
     }
 
     private Server hold(Server server, int count) throws IOException, InterruptedException {
-        List<String> command =
-                new ArrayList<>(ServerProgram.java(session.settings().home()));
-        command.addAll(
-                List.of(IdleConnections.class.getName(), Integer.toString(server.port()), Integer.toString(count)));
+        List<String> command = holder.command(server.port(), count);
         return Server.start(session.children(), Pinning.load(command), Map.of(), session.log("idle connections"));
     }
 
@@ -64,6 +92,18 @@ record IdleWeight(ServerProgram how, int idle, Session session) implements Candi
         jcmd(server, "GC.run");
         jcmd(server, "GC.run");
         return used(jcmd(server, "GC.heap_info"));
+    }
+
+    /** Bytes in use by the stacks of virtual threads that are not running. */
+    private double stacks(Server server) throws IOException, InterruptedException {
+        return how.compiles() ? stacks(jcmd(server, "GC.class_histogram")) : 0;
+    }
+
+    /** The line of the stacks in jcmd GC.class_histogram; 0 if there is none. */
+    static double stacks(String histogram) {
+        Matcher line = Pattern.compile("(?m)^ *\\d+: +\\d+ +(\\d+) +jdk\\.internal\\.vm\\.StackChunk\\b")
+                .matcher(histogram);
+        return line.find() ? Double.parseDouble(line.group(1)) : 0;
     }
 
     private String jcmd(Server server, String what) throws IOException, InterruptedException {

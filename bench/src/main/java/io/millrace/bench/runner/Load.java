@@ -44,6 +44,26 @@ final class Load {
         return new Load(session, program);
     }
 
+    /** Over TLS: {@code load_tls}, for which there is no copy. */
+    static Load tls(Session session, Native peers) {
+        return new Load(session, List.of(peers.path("load_tls").toString()));
+    }
+
+    /** One that also runs with the priority of real time, where root may give it: it is never late because something else of this core runs. */
+    Load urgent() {
+        boolean possible = Tools.find("chrt").isPresent()
+                && System.getProperty("user.name").equals("root");
+        return possible ? new Load(session, ServerProgram.joined(List.of("chrt", "-f", "10"), program)) : this;
+    }
+
+    /** Its command for a server, without the times. */
+    List<String> command(Server server, Workload work) {
+        List<String> command = new ArrayList<>(program);
+        command.addAll(List.of("--port", Integer.toString(server.port()), "--pid", Long.toString(server.pid())));
+        command.addAll(work.arguments());
+        return command;
+    }
+
     /**
      * One window.
      *
@@ -52,10 +72,8 @@ final class Load {
      */
     Map<String, Double> run(Server server, Workload work, int seconds, int warmUp)
             throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(program);
-        command.addAll(List.of("--port", Integer.toString(server.port()), "--pid", Long.toString(server.pid())));
+        List<String> command = command(server, work);
         command.addAll(List.of("--seconds", Integer.toString(seconds), "--warmup", Integer.toString(warmUp)));
-        command.addAll(work.arguments());
         String said;
         try {
             said = session.children().run("the load", session.log("load"), Pinning.load(command));

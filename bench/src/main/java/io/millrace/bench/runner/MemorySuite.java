@@ -124,7 +124,7 @@ final class MemorySuite implements Suite {
                         POLL,
                         "poll(2) walks over all connections for each new one, so " + idle + " would take minutes"));
             } else {
-                candidates.add(new IdleWeight(server, idle, session));
+                candidates.add(new IdleWeight(server, idle, session, IdleWeight.plainHolder(session), 0));
             }
         }
         session.compare(

@@ -20,7 +20,7 @@ record ServerUnderLoad(
     /**
      * Times, in seconds.
      *
-     * @param warmUps at most so many windows of a second before the first round
+     * @param warmUps at most so many windows, of {@link Workload#warmUpSeconds}, before the first round
      * @param before of each window that is measured
      * @param measured that window
      */
@@ -33,7 +33,9 @@ record ServerUnderLoad(
 
     @Override
     public String warmUp() throws IOException, InterruptedException {
-        return WarmUp.until(window.warmUps, () -> load.run(server, work, 1, 0).getOrDefault("cpuMicros", 0.0));
+        int seconds = work.warmUpSeconds();
+        return WarmUp.until(
+                window.warmUps, () -> load.run(server, work, seconds, 0).getOrDefault("cpuMicros", 0.0));
     }
 
     @Override

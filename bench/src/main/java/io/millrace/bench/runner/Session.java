@@ -91,6 +91,11 @@ public final class Session implements AutoCloseable {
         }
     }
 
+    /** A comparison that nobody asked for, so that nothing was started for it. */
+    void leaveOut(String comparison) {
+        leftOut.add(comparison);
+    }
+
     void compare(Comparison planned, int rounds) throws IOException, InterruptedException {
         if (!settings.isWanted(planned.id())) {
             leftOut.add(planned.id());

@@ -1,6 +1,7 @@
 package io.millrace.bench.runner;
 
 import java.nio.file.Path;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param home the working copy
  * @param quick less of everything
  * @param rounds null for as many as each suite thinks right
- * @param only a part of the names of the comparisons to make; null for all of them
+ * @param only a regular expression that the names of the comparisons to make contain; null for all of them
  * @param json where the figures go; null for a file in {@code bench/results}
  */
 public record Settings(
@@ -19,7 +20,7 @@ public record Settings(
         @Nullable String only,
         @Nullable Path json) {
     boolean isWanted(String comparison) {
-        return only == null || comparison.contains(only);
+        return only == null || Pattern.compile(only).matcher(comparison).find();
     }
 
     int rounds(int whenQuick, int otherwise) {

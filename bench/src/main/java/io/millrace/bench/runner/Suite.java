@@ -13,6 +13,8 @@ public interface Suite {
         Map<String, Suite> suites = new LinkedHashMap<>();
         suites.put("echo", new EchoSuite());
         suites.put("relay", new RelaySuite());
+        suites.put("direct", new DirectSuite());
+        suites.put("tls", new TlsSuite());
         suites.put("redis", new RedisSuite());
         suites.put("timers", JvmSuites::timers);
         suites.put("channels", JvmSuites::channels);
