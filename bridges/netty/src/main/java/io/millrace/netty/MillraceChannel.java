@@ -3,6 +3,7 @@ package io.millrace.netty;
 import io.millrace.poll.Source;
 import io.millrace.poll.SourceHandle;
 import io.millrace.poll.internal.KernelHandle;
+import io.millrace.poll.internal.LeakTracker;
 import io.millrace.sys.Bits;
 import io.millrace.sys.Descriptor;
 import io.millrace.sys.call.ErrnoException;
@@ -47,6 +48,7 @@ abstract sealed class MillraceChannel extends AbstractChannel implements Source
         permits StreamChannel, ListenerChannel, MillraceDatagramChannel {
     final Descriptor descriptor;
     private final KernelHandle handle;
+    private final LeakTracker leak;
 
     private volatile @Nullable IoRegistration registration;
     /** What the loop was asked to tell of, as {@link Bits}. */
@@ -66,6 +68,7 @@ abstract sealed class MillraceChannel extends AbstractChannel implements Source
         super(parent);
         this.descriptor = descriptor;
         this.handle = new KernelHandle(descriptor);
+        this.leak = LeakTracker.track(this, getClass().getSimpleName(), descriptor, handle::close);
     }
 
     // ---- The socket ----
@@ -235,6 +238,7 @@ abstract sealed class MillraceChannel extends AbstractChannel implements Source
             connectPromise = null;
         }
         cancelConnectTimeout();
+        leak.forget();
         handle.close();
     }
 

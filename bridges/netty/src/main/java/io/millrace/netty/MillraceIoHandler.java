@@ -141,6 +141,7 @@ final class MillraceIoHandler implements IoHandler {
     public void destroy() {
         if (!destroyed) {
             destroyed = true;
+            prepareToDestroy(); // channels whose registration was among the last tasks
             poll.close();
         }
     }
