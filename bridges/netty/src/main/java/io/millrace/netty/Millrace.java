@@ -76,9 +76,8 @@ public final class Millrace {
     }
 
     private static Poll open(@Nullable String backend) {
-        Poll poll = backend == null
-                ? Poll.open()
-                : Poll.builder().backend(backend).open();
+        Poll poll =
+                backend == null ? Poll.open() : Poll.builder().backend(backend).open();
         if (PollAccess.get().takesChannels(poll)) {
             BackendReport report = poll.report();
             poll.close();

@@ -460,8 +460,7 @@ public final class MillraceDatagramChannel extends MillraceChannel implements Da
     }
 
     @Override
-    public ChannelFuture block(
-            InetAddress group, NetworkInterface on, InetAddress source, ChannelPromise promise) {
+    public ChannelFuture block(InetAddress group, NetworkInterface on, InetAddress source, ChannelPromise promise) {
         return change(Membership.BLOCK, group, on, Objects.requireNonNull(source, "source"), promise);
     }
 

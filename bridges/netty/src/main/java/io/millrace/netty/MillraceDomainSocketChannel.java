@@ -38,7 +38,8 @@ public final class MillraceDomainSocketChannel extends StreamChannel {
 
     static byte[] name(SocketAddress address) {
         if (!(address instanceof UnixDomainSocketAddress unix)) {
-            throw new ChannelException("a Unix socket has addresses of the type UnixDomainSocketAddress, not " + address);
+            throw new ChannelException(
+                    "a Unix socket has addresses of the type UnixDomainSocketAddress, not " + address);
         }
         return UnixNames.ofPath(unix.getPath());
     }

@@ -117,8 +117,8 @@ final class MillraceIoHandler implements IoHandler {
     @Override
     public IoRegistration register(IoHandle handle) {
         if (!(handle instanceof SocketIoHandle socket)) {
-            throw new IllegalArgumentException("a Millrace loop takes the channels of " + getClass().getPackageName()
-                    + " only, not " + handle);
+            throw new IllegalArgumentException(
+                    "a Millrace loop takes the channels of " + getClass().getPackageName() + " only, not " + handle);
         }
         PollRegistration registration = new PollRegistration(socket);
         registrations.add(registration);

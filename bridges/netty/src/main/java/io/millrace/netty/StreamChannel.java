@@ -479,8 +479,8 @@ abstract sealed class StreamChannel extends MillraceChannel implements DuplexCha
     /** The output first; the input even if that failed. The first failure counts. */
     @Override
     public final ChannelFuture shutdown(ChannelPromise promise) {
-        shutdownOutput().addListener((ChannelFutureListener)
-                output -> shutdownInput().addListener((ChannelFutureListener) input -> {
+        shutdownOutput().addListener((ChannelFutureListener) output -> shutdownInput()
+                .addListener((ChannelFutureListener) input -> {
                     Throwable failure = output.cause() != null ? output.cause() : input.cause();
                     if (failure != null) {
                         promise.setFailure(failure);

@@ -129,10 +129,15 @@ class ChannelsTest {
                         .addComponent(true, channel.alloc().directBuffer(half).writeBytes(bytes, at, half))
                         .addComponent(
                                 true,
-                                channel.alloc().directBuffer(length - half).writeBytes(bytes, at + half, length - half));
+                                channel.alloc()
+                                        .directBuffer(length - half)
+                                        .writeBytes(bytes, at + half, length - half));
             }
             default ->
-                channel.alloc().directBuffer(length).writeBytes(bytes, at, length).asReadOnly();
+                channel.alloc()
+                        .directBuffer(length)
+                        .writeBytes(bytes, at, length)
+                        .asReadOnly();
         };
     }
 
@@ -166,8 +171,7 @@ class ChannelsTest {
 
             ((DuplexChannel) client).shutdownOutput().sync();
             await().untilAsserted(() -> assertThat(events)
-                    .containsExactly(
-                            ChannelInputShutdownEvent.INSTANCE, ChannelInputShutdownReadComplete.INSTANCE));
+                    .containsExactly(ChannelInputShutdownEvent.INSTANCE, ChannelInputShutdownReadComplete.INSTANCE));
             accepted.get().writeAndFlush(text(accepted.get(), "still here")).sync();
             await().until(() -> received.text().equals("still here"));
 
@@ -241,8 +245,7 @@ class ChannelsTest {
                 FileRegion region = switch (kind) {
                     case 0 -> new MillraceFileRegion(file, 100, part.length);
                     case 1 -> new DefaultFileRegion(file.toFile(), 100, part.length);
-                    default ->
-                        new DefaultFileRegion(FileChannel.open(file, StandardOpenOption.READ), 100, part.length);
+                    default -> new DefaultFileRegion(FileChannel.open(file, StandardOpenOption.READ), 100, part.length);
                 };
                 Channel sender = accepted.get();
                 sender.write(text(sender, "<"));
@@ -290,7 +293,8 @@ class ChannelsTest {
                         protected void channelRead0(ChannelHandlerContext context, DatagramPacket packet) {
                             received.add(packet.content().toString(StandardCharsets.US_ASCII) + " from "
                                     + packet.sender().getPort());
-                            context.writeAndFlush(new DatagramPacket(packet.content().retain(), packet.sender()));
+                            context.writeAndFlush(
+                                    new DatagramPacket(packet.content().retain(), packet.sender()));
                         }
                     })
                     .bind(ANY_PORT)
@@ -361,8 +365,7 @@ class ChannelsTest {
             Channel server = serve(opened.group(), MillraceServerSocketChannel.class, ANY_PORT, Echo::new);
             SocketAddress address = server.localAddress();
             server.close().sync();
-            assertThatThrownBy(
-                            () -> connect(opened.group(), MillraceSocketChannel.class, address, new Collector()))
+            assertThatThrownBy(() -> connect(opened.group(), MillraceSocketChannel.class, address, new Collector()))
                     .isInstanceOf(ConnectException.class)
                     .hasMessageContaining(address.toString());
         }
@@ -385,8 +388,8 @@ class ChannelsTest {
             Channel second = bootstrap.bind(first.localAddress()).sync().channel();
             assertThat(second.localAddress()).isEqualTo(first.localAddress());
 
-            MillraceSocketChannel client = (MillraceSocketChannel) connect(
-                    opened.group(), MillraceSocketChannel.class, first.localAddress(), new Collector());
+            MillraceSocketChannel client = (MillraceSocketChannel)
+                    connect(opened.group(), MillraceSocketChannel.class, first.localAddress(), new Collector());
             assertThat(client.config().isTcpNoDelay()).isTrue();
             client.config().setTcpNoDelay(false).setSoLinger(3).setTrafficClass(0x10);
             assertThat(client.config().isTcpNoDelay()).isFalse();

@@ -123,7 +123,8 @@ class GroupOnReactorsTest {
     }
 
     @Test
-    @DisplayName("nty-2: Netty's timers are alarms of the reactor: they follow its clock, in order, and can be cancelled")
+    @DisplayName(
+            "nty-2: Netty's timers are alarms of the reactor: they follow its clock, in order, and can be cancelled")
     void timersFollowTheClock() throws Exception {
         ManualClock clock = new ManualClock();
         try (Reactors reactors =
@@ -135,8 +136,7 @@ class GroupOnReactorsTest {
             ScheduledFuture<?> cancelled = loop.schedule(() -> fired.add("cancelled"), 30, TimeUnit.MINUTES);
             loop.submit(() -> loop.schedule(() -> fired.add("minute"), 1, TimeUnit.MINUTES))
                     .sync();
-            ScheduledFuture<?> rate =
-                    loop.scheduleAtFixedRate(() -> fired.add("rate"), 10, 20, TimeUnit.MINUTES);
+            ScheduledFuture<?> rate = loop.scheduleAtFixedRate(() -> fired.add("rate"), 10, 20, TimeUnit.MINUTES);
             settle(loop);
             assertThat(fired).isEmpty();
 
@@ -183,8 +183,8 @@ class GroupOnReactorsTest {
                     context.writeAndFlush(message);
                 }
             });
-            CompletableFuture<String> answer = CompletableFuture.supplyAsync(
-                    () -> ask((InetSocketAddress) server.localAddress(), "slow"));
+            CompletableFuture<String> answer =
+                    CompletableFuture.supplyAsync(() -> ask((InetSocketAddress) server.localAddress(), "slow"));
             BlockedLoop report = reports.poll(10, TimeUnit.SECONDS);
             blocked.countDown();
             assertThat(report).isNotNull();
@@ -232,7 +232,8 @@ class GroupOnReactorsTest {
     }
 
     @Test
-    @DisplayName("nty-5: shutting the group down leaves the reactors running, and does not block them for the quiet period")
+    @DisplayName(
+            "nty-5: shutting the group down leaves the reactors running, and does not block them for the quiet period")
     void theEndOfTheGroup() throws Exception {
         try (Reactors reactors = Reactors.builder().reactors(1).open()) {
             IoEventLoopGroup group = Millrace.groupOn(reactors);
@@ -243,12 +244,14 @@ class GroupOnReactorsTest {
             CompletableFuture<Boolean> others = new CompletableFuture<>();
             reactors.execute(() -> others.complete(group.isTerminated()));
             assertThat(others.get(10, TimeUnit.SECONDS)).isFalse();
-            assertThat(group.next().submit(() -> "late").get(10, TimeUnit.SECONDS)).isEqualTo("late");
+            assertThat(group.next().submit(() -> "late").get(10, TimeUnit.SECONDS))
+                    .isEqualTo("late");
             group.terminationFuture().sync();
 
             assertThat(reactors.isShutdown()).isFalse();
             IoEventLoopGroup next = Millrace.groupOn(reactors);
-            assertThat(next.next().submit(() -> "next").get(10, TimeUnit.SECONDS)).isEqualTo("next");
+            assertThat(next.next().submit(() -> "next").get(10, TimeUnit.SECONDS))
+                    .isEqualTo("next");
             next.shutdownGracefully(0, 0, TimeUnit.SECONDS).sync();
         }
     }
@@ -329,7 +332,9 @@ class GroupOnReactorsTest {
                 .hasStackTraceContaining("NioIoHandler");
         IoEventLoopGroup nio = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         IoEventLoopGroup ours = new MultiThreadIoEventLoopGroup(1, Millrace.ioHandlerFactory());
-        assertThat(nio.register(new MillraceSocketChannel()).awaitUninterruptibly().cause())
+        assertThat(nio.register(new MillraceSocketChannel())
+                        .awaitUninterruptibly()
+                        .cause())
                 .isInstanceOf(IllegalStateException.class);
         assertThat(ours.register(new NioSocketChannel()).awaitUninterruptibly().cause())
                 .isInstanceOf(IllegalStateException.class);

@@ -100,9 +100,7 @@ public final class Multicast {
     }
 
     public static int timeToLive(int fd, int family) throws ErrnoException {
-        return family == SocketAddressCodec.INET
-                ? get(fd, IP, IP_MULTICAST_TTL)
-                : get(fd, IPV6, IPV6_MULTICAST_HOPS);
+        return family == SocketAddressCodec.INET ? get(fd, IP, IP_MULTICAST_TTL) : get(fd, IPV6, IPV6_MULTICAST_HOPS);
     }
 
     public static void setTimeToLive(int fd, int family, int hops) throws ErrnoException {
@@ -114,9 +112,7 @@ public final class Multicast {
 
     /** Returns 1 if this machine's own multicasts come back to it, else 0. */
     public static int loop(int fd, int family) throws ErrnoException {
-        return family == SocketAddressCodec.INET
-                ? get(fd, IP, IP_MULTICAST_LOOP)
-                : get(fd, IPV6, IPV6_MULTICAST_LOOP);
+        return family == SocketAddressCodec.INET ? get(fd, IP, IP_MULTICAST_LOOP) : get(fd, IPV6, IPV6_MULTICAST_LOOP);
     }
 
     public static void setLoop(int fd, int family, int on) throws ErrnoException {

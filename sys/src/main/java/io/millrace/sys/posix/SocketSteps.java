@@ -66,7 +66,8 @@ public final class SocketSteps {
 
     private static Opened open(Reach reach, int type) throws ErrnoException {
         try (CallState state = CallState.borrow()) {
-            boolean six = reach == Reach.IPV6 || (reach == Reach.BOTH && !Boolean.getBoolean("java.net.preferIPv4Stack"));
+            boolean six =
+                    reach == Reach.IPV6 || (reach == Reach.BOTH && !Boolean.getBoolean("java.net.preferIPv4Stack"));
             int family = six ? CODEC.inet6() : SocketAddressCodec.INET;
             int fd = Sockets.open(state, family, type);
             if (six && reach == Reach.BOTH && fd == -Errno.EAFNOSUPPORT.code()) {
