@@ -46,19 +46,19 @@ final class DatagramConfig extends SocketConfig implements DatagramChannelConfig
     @Override
     @SuppressWarnings({"unchecked", "deprecation"}) // each option is compared with the one of that type
     public <T> @Nullable T getOption(ChannelOption<T> option) {
-        if (option == ChannelOption.IP_MULTICAST_LOOP_DISABLED) {
+        if (option.equals(ChannelOption.IP_MULTICAST_LOOP_DISABLED)) {
             return (T) Boolean.valueOf(isLoopbackModeDisabled());
         }
-        if (option == ChannelOption.IP_MULTICAST_ADDR) {
+        if (option.equals(ChannelOption.IP_MULTICAST_ADDR)) {
             return (T) getInterface();
         }
-        if (option == ChannelOption.IP_MULTICAST_IF) {
+        if (option.equals(ChannelOption.IP_MULTICAST_IF)) {
             return (T) getNetworkInterface();
         }
-        if (option == ChannelOption.IP_MULTICAST_TTL) {
+        if (option.equals(ChannelOption.IP_MULTICAST_TTL)) {
             return (T) Integer.valueOf(getTimeToLive());
         }
-        if (option == ChannelOption.DATAGRAM_CHANNEL_ACTIVE_ON_REGISTRATION) {
+        if (option.equals(ChannelOption.DATAGRAM_CHANNEL_ACTIVE_ON_REGISTRATION)) {
             return (T) Boolean.valueOf(activeOnRegistration);
         }
         return super.getOption(option);
@@ -67,15 +67,15 @@ final class DatagramConfig extends SocketConfig implements DatagramChannelConfig
     @Override
     @SuppressWarnings("deprecation") // the option is, and works
     public <T> boolean setOption(ChannelOption<T> option, T value) {
-        if (option == ChannelOption.IP_MULTICAST_LOOP_DISABLED) {
+        if (option.equals(ChannelOption.IP_MULTICAST_LOOP_DISABLED)) {
             setLoopbackModeDisabled((Boolean) value);
-        } else if (option == ChannelOption.IP_MULTICAST_ADDR) {
+        } else if (option.equals(ChannelOption.IP_MULTICAST_ADDR)) {
             setInterface((InetAddress) value);
-        } else if (option == ChannelOption.IP_MULTICAST_IF) {
+        } else if (option.equals(ChannelOption.IP_MULTICAST_IF)) {
             setNetworkInterface((NetworkInterface) value);
-        } else if (option == ChannelOption.IP_MULTICAST_TTL) {
+        } else if (option.equals(ChannelOption.IP_MULTICAST_TTL)) {
             setTimeToLive((Integer) value);
-        } else if (option == ChannelOption.DATAGRAM_CHANNEL_ACTIVE_ON_REGISTRATION) {
+        } else if (option.equals(ChannelOption.DATAGRAM_CHANNEL_ACTIVE_ON_REGISTRATION)) {
             if (channel.isRegistered()) {
                 throw new IllegalStateException("the channel is registered; set " + option + " before");
             }

@@ -28,12 +28,12 @@ final class ListenerConfig extends SocketConfig implements ServerSocketChannelCo
     @Override
     @SuppressWarnings("unchecked") // it is an option of Integers
     public <T> @Nullable T getOption(ChannelOption<T> option) {
-        return option == ChannelOption.SO_BACKLOG ? (T) Integer.valueOf(backlog) : super.getOption(option);
+        return option.equals(ChannelOption.SO_BACKLOG) ? (T) Integer.valueOf(backlog) : super.getOption(option);
     }
 
     @Override
     public <T> boolean setOption(ChannelOption<T> option, T value) {
-        if (option == ChannelOption.SO_BACKLOG) {
+        if (option.equals(ChannelOption.SO_BACKLOG)) {
             validate(option, value);
             setBacklog((Integer) value);
             return true;

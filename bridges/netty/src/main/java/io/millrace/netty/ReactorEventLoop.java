@@ -121,6 +121,7 @@ final class ReactorEventLoop extends AbstractScheduledEventExecutor implements I
     }
 
     @Override
+    @SuppressWarnings("ReferenceEquality") // threads are compared by identity
     public boolean inEventLoop(Thread which) {
         return which == Thread.currentThread() ? loop.inLoop() : which == thread;
     }

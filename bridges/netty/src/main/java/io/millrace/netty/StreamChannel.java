@@ -286,6 +286,7 @@ abstract sealed class StreamChannel extends MillraceChannel implements DuplexCha
         throw SocketErrors.io(call, fd(), sent);
     }
 
+    @SuppressWarnings("ReferenceEquality") // the same region, not one like it
     private int writeRegion(ChannelOutboundBuffer out, FileRegion region) throws Exception {
         RegionFile sending = file;
         if (sending == null || sending.region() != region) {

@@ -20,14 +20,14 @@ final class UnixConfig extends SocketConfig {
     @Override
     @SuppressWarnings("unchecked") // it is an option of Booleans
     public <T> @Nullable T getOption(ChannelOption<T> option) {
-        return option == ChannelOption.ALLOW_HALF_CLOSURE
+        return option.equals(ChannelOption.ALLOW_HALF_CLOSURE)
                 ? (T) Boolean.valueOf(allowHalfClosure)
                 : super.getOption(option);
     }
 
     @Override
     public <T> boolean setOption(ChannelOption<T> option, T value) {
-        if (option == ChannelOption.ALLOW_HALF_CLOSURE) {
+        if (option.equals(ChannelOption.ALLOW_HALF_CLOSURE)) {
             validate(option, value);
             allowHalfClosure = (Boolean) value;
             return true;
