@@ -51,6 +51,7 @@ class ArchitectureTest {
             entry("server", List.of("engine", "net", "poll")),
             entry("testkit", List.of("server", "engine", "task", "net", "poll")),
             entry("netty", List.of("engine", "poll", "sys")),
+            entry("grpc", List.of("netty", "engine")),
             entry("examples", List.of("netty", "server", "engine", "task", "net", "poll")),
             entry("cli", List.of("server", "engine", "task", "net", "poll")));
 
