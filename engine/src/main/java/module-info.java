@@ -16,6 +16,7 @@ module io.millrace.engine {
             io.millrace.server;
     exports io.millrace.engine.transport to
             io.millrace.server,
+            io.millrace.netty,
             io.millrace.testkit;
     exports io.millrace.engine.vthread to
             io.millrace.server,

@@ -5,6 +5,7 @@ import org.jspecify.annotations.NullMarked;
 module io.millrace.examples {
     requires io.millrace.engine;
     requires io.millrace.net;
+    requires io.millrace.netty;
     requires io.millrace.poll;
     requires transitive io.millrace.server;
     requires io.millrace.task;

@@ -12,5 +12,6 @@ module io.millrace.poll {
     exports io.millrace.poll.internal to
             io.millrace.net,
             io.millrace.engine,
-            io.millrace.server;
+            io.millrace.server,
+            io.millrace.netty;
 }

@@ -10,14 +10,17 @@ module io.millrace.sys {
     exports io.millrace.sys to
             io.millrace.poll,
             io.millrace.net,
-            io.millrace.engine;
+            io.millrace.engine,
+            io.millrace.netty;
     exports io.millrace.sys.call to
             io.millrace.poll,
             io.millrace.net,
-            io.millrace.engine;
+            io.millrace.engine,
+            io.millrace.netty;
     exports io.millrace.sys.posix to
             io.millrace.net,
-            io.millrace.engine;
+            io.millrace.engine,
+            io.millrace.netty;
     exports io.millrace.sys.selector to
             io.millrace.poll,
             io.millrace.net;

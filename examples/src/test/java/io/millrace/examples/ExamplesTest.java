@@ -209,6 +209,31 @@ class ExamplesTest {
     }
 
     @Test
+    @DisplayName("a Netty server and a TcpServer on one thread")
+    void nettyBesideTcpServer() throws Exception {
+        Process server = start(NettyBesideTcpServer.class, null);
+        try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8)) {
+            List<Integer> ports = Pattern.compile("127\\.0\\.0\\.1:(\\d+)")
+                    .matcher(out.readLine())
+                    .results()
+                    .map(port -> Integer.valueOf(port.group(1)))
+                    .toList();
+            assertThat(ports).hasSize(2);
+            for (int port : ports) {
+                try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                    socket.getOutputStream().write("hello".getBytes(StandardCharsets.UTF_8));
+                    assertThat(socket.getInputStream().readNBytes(5)).asString().isEqualTo("hello");
+                }
+            }
+            pressEnter(server);
+            assertThat(server.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(server.exitValue()).isZero();
+        } finally {
+            server.destroyForcibly();
+        }
+    }
+
+    @Test
     @DisplayName("a server of lines answers with lines, and says what its loops did")
     void lineServer() throws Exception {
         Process server = start(LineServer.class, null);

@@ -242,12 +242,22 @@ public final class Reactor implements Watched, ThreadCarrier {
      * thread; does not wait.
      */
     public void executeAlways(Runnable task, Priority priority) {
+        if (!tryExecute(task, priority)) {
+            runContained(task);
+        }
+    }
+
+    /**
+     * Submits a task. A reactor in its last turn runs it at the end of that turn. Any thread; does not wait.
+     *
+     * @return false if that turn is over; then nothing was submitted
+     */
+    public boolean tryExecute(Runnable task, Priority priority) {
         try {
             execute(task, priority);
+            return true;
         } catch (RejectedExecutionException e) {
-            if (!late.offer(task)) {
-                runContained(task);
-            }
+            return late.offer(task);
         }
     }
 

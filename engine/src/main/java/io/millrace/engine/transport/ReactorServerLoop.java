@@ -12,6 +12,8 @@ import io.millrace.net.Net;
 import io.millrace.net.TcpListener;
 import io.millrace.net.TcpStream;
 import io.millrace.poll.Clock;
+import io.millrace.poll.Poll;
+import io.millrace.poll.Source;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.function.Consumer;
@@ -33,6 +35,11 @@ public final class ReactorServerLoop implements ServerLoop {
     @Override
     public Net net() {
         return net;
+    }
+
+    /** Returns the reactor's poll, for a bridge that has to know its backend. */
+    public Poll poll() {
+        return reactor.poll;
     }
 
     @Override
@@ -63,6 +70,25 @@ public final class ReactorServerLoop implements ServerLoop {
     @Override
     public void execute(Runnable task) {
         reactor.execute(task);
+    }
+
+    /**
+     * Submits a task of a bridge. In its last turn, the reactor still runs it.
+     *
+     * @return false if the reactor has ended; then nothing was submitted
+     */
+    public boolean tryExecute(Runnable task) {
+        return reactor.tryExecute(task, Priority.NORMAL);
+    }
+
+    /**
+     * Watches a source for a bridge. Called on the loop.
+     *
+     * @param sink is told of its readiness, and of the end of the loop
+     * @return to say which readiness is of interest; none at first
+     */
+    public SourceWatch watch(Source source, WatchSink sink) {
+        return new SourceWatch(reactor, source, sink);
     }
 
     @Override

@@ -160,7 +160,7 @@ public final class Sockets {
     }
 
     /** The kernel would report this, too, if the name fitted into its struct. */
-    private static void requireFitting(String call, byte[] name) throws ErrnoException {
+    static void requireFitting(String call, byte[] name) throws ErrnoException {
         if (!UnixNames.fits(name)) {
             throw new ErrnoException(call, -1, (name.length == 0 ? Errno.EINVAL : Errno.ENAMETOOLONG).code());
         }
@@ -371,8 +371,7 @@ public final class Sockets {
             throw new ErrnoException("connect", fd, error);
         }
         try (CallState state = CallState.borrow()) {
-            Posix.putInt(state.scratch() + VALUE, SocketAddressCodec.MAX_BYTES);
-            int result = Downcall.run(state, Connection.GETPEERNAME, fd, state.scratch(), state.scratch() + VALUE);
+            int result = peerName(state, fd);
             if (result == -Errno.ENOTCONN.code()) {
                 return false;
             }
@@ -470,7 +469,28 @@ public final class Sockets {
         }
     }
 
-    private static int open(CallState state, int family, int type) {
+    /** Binds to the address in the scratch. Returns 0, or {@code -errno}. */
+    static int bind(CallState state, int fd, int length) {
+        return Downcall.run(state, Listening.BIND, fd, state.scratch(), length);
+    }
+
+    /** Returns 0, or {@code -errno}. */
+    static int listen(int fd, int backlog) {
+        return Downcall.run(Listening.LISTEN, fd, backlog);
+    }
+
+    /** Connects to the address in the scratch. Returns 0, or {@code -errno}. */
+    static int connect(CallState state, int fd, int length) {
+        return Downcall.run(state, Connection.CONNECT, fd, state.scratch(), length);
+    }
+
+    /** Writes the peer's address into the scratch. Returns 0, or {@code -errno}. */
+    static int peerName(CallState state, int fd) {
+        Posix.putInt(state.scratch() + VALUE, SocketAddressCodec.MAX_BYTES);
+        return Downcall.run(state, Connection.GETPEERNAME, fd, state.scratch(), state.scratch() + VALUE);
+    }
+
+    static int open(CallState state, int family, int type) {
         int fd = Downcall.run(state, Opening.SOCKET, family, type | (LINUX ? SOCK_NONBLOCK_CLOEXEC : 0), 0);
         if (fd >= 0) {
             prepare(state, fd);

@@ -50,7 +50,9 @@ class ArchitectureTest {
             entry("engine", List.of("net", "poll", "sys")),
             entry("server", List.of("engine", "net", "poll")),
             entry("testkit", List.of("server", "engine", "task", "net", "poll")),
-            entry("examples", List.of("server", "engine", "task", "net", "poll")),
+            entry("netty", List.of("engine", "poll", "sys")),
+            entry("grpc", List.of("netty", "engine")),
+            entry("examples", List.of("netty", "server", "engine", "task", "net", "poll")),
             entry("cli", List.of("server", "engine", "task", "net", "poll")));
 
     private static final JavaClasses CLASSES = new ClassFileImporter()
@@ -78,14 +80,17 @@ class ArchitectureTest {
                                 "<argument>(io[.a-z]+,)*" + Pattern.quote(module) + "(,io[.a-z]+)*</argument>"));
     }
 
+    /** Bridges to other libraries have a folder of their own. */
     private static String folder(String module) {
-        return module.substring(module.lastIndexOf('.') + 1);
+        String name = module.substring(module.lastIndexOf('.') + 1);
+        return Files.exists(Path.of("../../bridges", name)) ? "bridges/" + name : name;
     }
 
     /** Those that say of themselves that they are one. */
     private static List<String> modules() throws IOException {
-        try (Stream<Path> directories = Files.list(Path.of("../.."))) {
-            return directories
+        try (Stream<Path> layers = Files.list(Path.of("../.."));
+                Stream<Path> bridges = Files.list(Path.of("../../bridges"))) {
+            return Stream.concat(layers, bridges)
                     .filter(directory -> Files.exists(directory.resolve("src/main/java/module-info.java")))
                     .map(directory -> "io.millrace." + directory.getFileName())
                     .toList();

@@ -71,6 +71,11 @@ class ConsumerTest {
         String output = run(projects, command);
 
         assertThat(output).contains("class path: Item[value=hello] by ").contains("module path: Item[value=hello] by ");
+        for (String path : List.of("class path", "module path")) {
+            assertThat(output)
+                    .contains("netty, " + path + ": hello on its own thread")
+                    .contains("netty, " + path + ": hello on a reactor");
+        }
         // vt-2: conversations run on the loops, whose threads are named after the global manager.
         assertThat(output.lines())
                 .anyMatch(line -> line.matches("class path: virtual threads: on the loops.*@millrace-\\d+.*"))
@@ -171,7 +176,7 @@ class ConsumerTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"sys", "poll", "net", "task", "engine", "server", "testkit"})
+    @ValueSource(strings = {"sys", "poll", "net", "task", "engine", "server", "testkit", "netty"})
     @DisplayName("get sources and documentation with every library")
     void sourcesAndDocumentation(String library) throws Exception {
         String description = "io/millrace/" + library + "/package-info.java";
