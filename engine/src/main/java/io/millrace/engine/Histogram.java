@@ -22,6 +22,28 @@ public interface Histogram {
     long maxNanos();
 
     /**
+     * Returns the sum of all values, which is exact.
+     *
+     * @return nanoseconds
+     */
+    long sumNanos();
+
+    /**
+     * Returns the buckets that hold values, from the smallest.
+     *
+     * @return each with its own values only, not those of the buckets below
+     */
+    java.util.List<Bucket> buckets();
+
+    /**
+     * Some values of a histogram.
+     *
+     * @param atMostNanos the largest value that belongs here
+     * @param count how many values there are
+     */
+    record Bucket(long atMostNanos, long count) {}
+
+    /**
      * Returns a value that the given percentage of the values does not exceed, to within an eighth.
      *
      * @param percent from 0 to 100
