@@ -1,5 +1,6 @@
 package io.millrace.engine;
 
+import io.millrace.poll.BackendReport;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -37,6 +38,13 @@ public interface LoopView {
      * @return for example {@code epoll}
      */
     String backend();
+
+    /**
+     * Returns which backend was chosen, and why.
+     *
+     * @return the report made when the loop was opened
+     */
+    BackendReport report();
 
     /**
      * Returns what the loop is doing.

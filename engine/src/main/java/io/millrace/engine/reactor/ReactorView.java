@@ -3,6 +3,7 @@ package io.millrace.engine.reactor;
 import io.millrace.engine.LoopView;
 import io.millrace.engine.Metrics;
 import io.millrace.engine.StallReport;
+import io.millrace.poll.BackendReport;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -23,6 +24,11 @@ final class ReactorView implements LoopView {
     @Override
     public String backend() {
         return reactor.poll.backend();
+    }
+
+    @Override
+    public BackendReport report() {
+        return reactor.poll.report();
     }
 
     @Override
