@@ -103,8 +103,13 @@ final class Serve {
                     + ", which other machines may reach, unencrypted: whoever has its token can close connections."
                     + " Leave out --console-host and use ssh -L instead.");
         }
-        Console console =
-                Console.builder().add(options.service(), server).address(at).open();
+        Console.Builder builder =
+                Console.builder().add(options.service(), server).address(at);
+        String token = System.getenv("MILLRACE_CONSOLE_TOKEN"); // not an option: every user sees those with ps(1)
+        if (token != null) {
+            builder.token(token);
+        }
+        Console console = builder.open();
         out.println("console on " + console.url());
         return console;
     }
