@@ -1,5 +1,7 @@
 package io.millrace.engine;
 
+import java.util.List;
+
 /**
  * A distribution of durations. Values are counted in buckets, each at most an eighth wide. It is a snapshot and does
  * not change.
@@ -33,7 +35,7 @@ public interface Histogram {
      *
      * @return each with its own values only, not those of the buckets below
      */
-    java.util.List<Bucket> buckets();
+    List<Bucket> buckets();
 
     /**
      * Some values of a histogram.

@@ -2,6 +2,7 @@ package io.millrace.engine;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What has held up a loop since it was opened, as its watchdog saw it. Only what is {@code blocked} is the fault of a
@@ -50,7 +51,7 @@ public record StallReport(List<Blocked> blocked, Tally busy, Tally starved, Tall
          *
          * @return empty if the stack has none
          */
-        public java.util.Optional<StackTraceElement> line() {
+        public Optional<StackTraceElement> line() {
             return last.stack().stream().filter(BlockedLoop::isOfTheProgram).findFirst();
         }
     }

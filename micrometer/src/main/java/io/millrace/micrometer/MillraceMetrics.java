@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -468,7 +469,7 @@ public final class MillraceMetrics implements MeterBinder, AutoCloseable {
     }
 
     private static String lower(Priority priority) {
-        return priority.name().toLowerCase(java.util.Locale.ROOT);
+        return priority.name().toLowerCase(Locale.ROOT);
     }
 
     // ---- Histograms ----

@@ -46,7 +46,7 @@ public final class LoopEvents {
     @Description("One turn of a loop, from the end of its wait to its end")
     @Threshold("20 ms")
     @StackTrace(false)
-    private static final class TurnEvent extends Event {
+    static final class TurnEvent extends Event {
         @Label("Loop")
         @Nullable
         String loop;
@@ -90,7 +90,7 @@ public final class LoopEvents {
     @Description("The callback of an alarm; with how late it was")
     @Threshold("20 ms")
     @StackTrace(false)
-    private static final class AlarmEvent extends Event {
+    static final class AlarmEvent extends Event {
         @Label("Loop")
         @Nullable
         String loop;
@@ -140,7 +140,7 @@ public final class LoopEvents {
     @Description(
             "A handler, task or alarm that holds its loop's thread: once when the watchdog notices, and once when it has ended")
     @StackTrace(false)
-    private static final class BlockedHandlerEvent extends Event {
+    static final class BlockedHandlerEvent extends Event {
         @Label("Loop")
         @Nullable
         String loop;
@@ -195,7 +195,7 @@ public final class LoopEvents {
     @Description("How late a loop's alarms were and how busy it was, since the last event")
     @Period("1 s")
     @StackTrace(false)
-    private static final class LoopLagEvent extends Event {
+    static final class LoopLagEvent extends Event {
         @Label("Loop")
         @Nullable
         String loop;
@@ -269,6 +269,6 @@ public final class LoopEvents {
     }
 
     private static float share(long part, long whole) {
-        return whole <= 0 ? 0 : Math.clamp((float) part / whole, 0, 1);
+        return whole <= 0 ? 0 : (float) Math.clamp((double) part / whole, 0.0, 1.0);
     }
 }

@@ -51,10 +51,10 @@ public final class Stalls {
                         now,
                         blocked));
         ongoing = place;
-        record(place, blocked, nanos, false);
+        tellRecorder(place, blocked, nanos, false);
     }
 
-    private static void record(String place, BlockedLoop blocked, long nanos, boolean ended) {
+    private static void tellRecorder(String place, BlockedLoop blocked, long nanos, boolean ended) {
         if (FlightRecorderSwitch.isOn()) {
             LoopEvents.blocked(blocked, place, nanos, ended);
         }
@@ -83,7 +83,7 @@ public final class Stalls {
             ongoing = null;
             Place known = places.get(place);
             if (known != null) {
-                record(place, known.last, known.lastNanos, true);
+                tellRecorder(place, known.last, known.lastNanos, true);
             }
         }
     }

@@ -41,7 +41,7 @@ public final class Reception {
         Connections.Admission admission = connections.admit(from);
         if (admission != Connections.Admission.TAKEN) {
             stream.close();
-            record(0, remote, loop, admission);
+            tellRecorder(0, remote, loop, admission);
             reportTurnedAway(admission, remote);
             return null;
         }
@@ -55,7 +55,7 @@ public final class Reception {
             tellError(e);
             return null;
         }
-        record(connection.id(), remote, loop, admission);
+        tellRecorder(connection.id(), remote, loop, admission);
         if (settings.tls == null) {
             connections.add(connection);
         } else {
@@ -72,7 +72,7 @@ public final class Reception {
         return connection;
     }
 
-    private static void record(long id, InetSocketAddress remote, ServerLoop loop, Connections.Admission admission) {
+    private static void tellRecorder(long id, InetSocketAddress remote, ServerLoop loop, Connections.Admission admission) {
         if (FlightRecorderSwitch.isOn()) {
             ConnectionEvents.accepted(id, remote, loop, admission);
         }

@@ -33,7 +33,7 @@ public final class ConnectionEvents {
     @Description("A connection that was accepted, or turned away")
     @Enabled(false)
     @StackTrace(false)
-    private static final class AcceptEvent extends Event {
+    static final class AcceptEvent extends Event {
         @Label("Connection")
         @Description("Its id; 0 if it was turned away")
         long connection;
@@ -70,7 +70,7 @@ public final class ConnectionEvents {
     @Description("A connection that has ended")
     @Enabled(false)
     @StackTrace(false)
-    private static final class ConnectionEvent extends Event {
+    static final class ConnectionEvent extends Event {
         @Label("Connection")
         long connection;
 
