@@ -8,11 +8,14 @@ module io.millrace.engine {
     requires transitive io.millrace.poll;
     requires io.millrace.sys;
     requires org.jctools.core.jdk11;
+    requires static jdk.jfr;
     requires static transitive org.jspecify;
 
     exports io.millrace.engine;
     exports io.millrace.engine.pool;
     exports io.millrace.engine.internal to
+            io.millrace.server;
+    exports io.millrace.engine.recorder to
             io.millrace.server;
     exports io.millrace.engine.transport to
             io.millrace.server,

@@ -7,6 +7,7 @@ module io.millrace.server {
     requires transitive io.millrace.engine;
     requires transitive io.millrace.net;
     requires io.millrace.poll;
+    requires static jdk.jfr;
     requires static transitive org.jspecify;
 
     exports io.millrace.server;

@@ -23,6 +23,7 @@ final class CommandLines {
                         .build());
         millrace.addSubcommand("serve", serve());
         millrace.addSubcommand("proxy", proxy());
+        millrace.addSubcommand("top", top());
         millrace.addSubcommand(
                 "doctor",
                 command(
@@ -116,6 +117,16 @@ final class CommandLines {
         return proxy;
     }
 
+    private static CommandLine top() {
+        CommandLine top = command("top", "Shows in the terminal what a server with a console does, until Ctrl-C.");
+        CommandSpec spec = top.getCommandSpec();
+        spec.usageMessage().customSynopsis("millrace top ADDRESS [OPTIONS]");
+        spec.addPositional(address(
+                "0", "ADDRESS", "What serve --console has printed, with its token: http://127.0.0.1:…/#token=…"));
+        spec.addOption(number("--frames", "N", "Ends after so many refreshes, one a second (never)."));
+        return top;
+    }
+
     private static PositionalParamSpec address(String index, String label, String description) {
         return PositionalParamSpec.builder()
                 .index(index)
@@ -158,6 +169,14 @@ final class CommandLines {
                 "self-signed",
                 null,
                 "Encrypts with a certificate for localhost that is made for this run; prints its fingerprint."));
+        spec.addOption(OptionSpec.builder("--console")
+                .arity("0..1")
+                .fallbackValue("0")
+                .paramLabel("PORT")
+                .type(Integer.class)
+                .description("Shows what the server does on a web page, and prints its address (any free port).")
+                .build());
+        spec.addOption(text("--console-host", "HOST", null, "Address of that page (127.0.0.1)."));
         spec.addOption(number("--drain", "SECONDS", "How long connections may take to end when the server stops (5)."));
     }
 

@@ -1,8 +1,11 @@
 package io.millrace.cli;
 
+import io.millrace.console.Top;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.lang.module.ModuleDescriptor;
+import java.net.URI;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import picocli.CommandLine;
@@ -11,7 +14,7 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
- * {@code millrace serve | proxy | doctor | version | --help}. The launcher starts {@code bench}, which is a separate program.
+ * {@code millrace serve | proxy | top | doctor | version | --help}. The launcher starts {@code bench}, which is a separate program.
  */
 public final class Main {
     /** The arguments are invalid, or what they ask for cannot be started. */
@@ -108,12 +111,24 @@ public final class Main {
         switch (chosen.getCommandName()) {
             case "serve" -> new Serve(Options.of(last)).run(out, err);
             case "proxy" -> new Serve(Options.ofProxy(last)).run(out, err);
+            case "top" -> top(last, out);
             case "bench" -> throw new UsageException("cannot bench from here: run ./millrace bench in a working copy");
             case "doctor" -> out.println(Doctor.report());
             case "version" -> out.println(version());
             default -> chosen.usage(out);
         }
         return 0;
+    }
+
+    private static void top(ParseResult parsed, PrintStream out) throws UsageException, IOException {
+        int frames = parsed.matchedOptionValue("--frames", 0);
+        Top top;
+        try {
+            top = new Top(URI.create(parsed.matchedPositionalValue(0, "")));
+        } catch (IllegalArgumentException e) {
+            throw new UsageException(String.valueOf(e.getMessage()));
+        }
+        top.show(out, Duration.ofSeconds(1), frames);
     }
 
     private static String version() {

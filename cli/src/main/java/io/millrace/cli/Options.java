@@ -28,6 +28,7 @@ import picocli.CommandLine.ParseResult;
  * @param idle after how much silence a connection is closed
  * @param drain how long the shutdown may take
  * @param encryption null for plain connections
+ * @param console where the web console listens; null for none
  */
 record Options(
         String service,
@@ -45,6 +46,7 @@ record Options(
         Duration idle,
         Duration drain,
         @Nullable Encryption encryption,
+        @Nullable InetSocketAddress console,
         @Nullable Proxied proxied) {
     /**
      * What only a proxy is asked for.
@@ -150,7 +152,23 @@ record Options(
                 Duration.ofSeconds(number(parsed, "--idle", 0, 0, Integer.MAX_VALUE)),
                 Duration.ofSeconds(number(parsed, "--drain", 5, 0, 3600)),
                 Encryption.of(parsed),
+                console(parsed),
                 proxied);
+    }
+
+    private static @Nullable InetSocketAddress console(ParseResult parsed) throws UsageException {
+        String host = parsed.matchedOptionValue("--console-host", "127.0.0.1");
+        if (!parsed.hasMatchedOption("--console")) {
+            if (parsed.hasMatchedOption("--console-host")) {
+                throw new UsageException("--console-host needs --console");
+            }
+            return null;
+        }
+        InetSocketAddress address = new InetSocketAddress(host, number(parsed, "--console", 0, 0, 65_535));
+        if (host.isBlank() || address.isUnresolved()) {
+            throw new UsageException("cannot resolve the host " + host + " of --console-host");
+        }
+        return address;
     }
 
     private static int number(ParseResult parsed, String name, int otherwise, int min, int max) throws UsageException {

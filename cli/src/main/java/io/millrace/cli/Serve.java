@@ -1,5 +1,6 @@
 package io.millrace.cli;
 
+import io.millrace.console.Console;
 import io.millrace.engine.Reactors;
 import io.millrace.engine.ReadinessDescriptor;
 import io.millrace.engine.VirtualThreadReport;
@@ -17,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs a service from its first line to its last.
@@ -70,7 +72,9 @@ final class Serve {
                 out.println(encrypted.note());
             }
             tellWhatIsMissing(reactors.report(), err);
-            serve(server, service, out);
+            try (Console console = openConsole(server, out, err)) {
+                serve(server, service, out);
+            }
         } finally {
             end(reactors);
         }
@@ -86,6 +90,28 @@ final class Serve {
             err.println("millrace: using " + report.chosen() + ", not " + best.name() + ": " + best.reason() + ". "
                     + best.remedy());
         }
+    }
+
+    /** Opens the web console, if one was asked for, and prints its address. It stays until the server has ended. */
+    private @Nullable Console openConsole(TcpServer server, PrintStream out, PrintStream err) throws IOException {
+        InetSocketAddress at = options.console();
+        if (at == null) {
+            return null;
+        }
+        if (!at.getAddress().isLoopbackAddress()) {
+            err.println("millrace: the console listens on " + at.getHostString()
+                    + ", which other machines may reach, unencrypted: whoever has its token can close connections."
+                    + " Leave out --console-host and use ssh -L instead.");
+        }
+        Console.Builder builder =
+                Console.builder().add(options.service(), server).address(at);
+        String token = System.getenv("MILLRACE_CONSOLE_TOKEN"); // not an option: every user sees those with ps(1)
+        if (token != null) {
+            builder.token(token);
+        }
+        Console console = builder.open();
+        out.println("console on " + console.url());
+        return console;
     }
 
     /** Waits for a signal, or for a failure, after which nothing can be drained. */

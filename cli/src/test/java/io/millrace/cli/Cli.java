@@ -137,6 +137,11 @@ public final class Cli implements AutoCloseable {
                 .isZero();
     }
 
+    /** The next line on standard output. */
+    String line() throws IOException {
+        return out.readLine();
+    }
+
     /** All further lines on standard output, until it ends. */
     public List<String> rest() {
         return out.lines().toList();

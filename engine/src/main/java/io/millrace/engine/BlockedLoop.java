@@ -18,6 +18,23 @@ public record BlockedLoop(String reactor, String handler, Duration lasts, List<S
         stack = List.copyOf(stack);
     }
 
+    /** What is between a loop and a handler, by the names of packages: on the class path there are no modules. */
+    private static final List<String> OURS = List.of("engine.", "server.", "net.", "poll.", "sys.", "task.");
+
+    /**
+     * Returns whether a frame is of the program's own code: neither of the JDK nor of this library.
+     *
+     * @param frame a frame of a stack
+     * @return true if it is the program's
+     */
+    public static boolean isOfTheProgram(StackTraceElement frame) {
+        String module = frame.getModuleName();
+        boolean jdk = module != null && (module.startsWith("java.") || module.startsWith("jdk."));
+        String name = frame.getClassName();
+        boolean ours = name.startsWith("io.millrace.") && OURS.stream().anyMatch(part -> name.startsWith(part, 12));
+        return !jdk && !ours;
+    }
+
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder(reactor + " has been held for " + lasts.toMillis() + " ms by " + handler

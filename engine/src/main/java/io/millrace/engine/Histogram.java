@@ -1,5 +1,7 @@
 package io.millrace.engine;
 
+import java.util.List;
+
 /**
  * A distribution of durations. Values are counted in buckets, each at most an eighth wide. It is a snapshot and does
  * not change.
@@ -20,6 +22,28 @@ public interface Histogram {
      * @return nanoseconds; 0 if there is none
      */
     long maxNanos();
+
+    /**
+     * Returns the sum of all values, which is exact.
+     *
+     * @return nanoseconds
+     */
+    long sumNanos();
+
+    /**
+     * Returns the buckets that hold values, from the smallest.
+     *
+     * @return each with its own values only, not those of the buckets below
+     */
+    List<Bucket> buckets();
+
+    /**
+     * Some values of a histogram.
+     *
+     * @param atMostNanos the largest value that belongs here
+     * @param count how many values there are
+     */
+    record Bucket(long atMostNanos, long count) {}
 
     /**
      * Returns a value that the given percentage of the values does not exceed, to within an eighth.

@@ -1,5 +1,7 @@
 package io.millrace.engine;
 
+import java.util.List;
+
 /**
  * The counters of an engine, summed over all its reactors since its start. This is a view: each call reads the current
  * values, from any thread and without a lock. Its types are plain, so that any metrics library can be bound to it.
@@ -97,4 +99,19 @@ public interface Metrics {
      * @return a snapshot
      */
     Histogram turnTime();
+
+    /**
+     * Returns how long the loops have worked, not counting the time in which they waited for events. The share of this
+     * in the time that has passed is their utilisation.
+     *
+     * @return nanoseconds since the start, as of each loop's last turn
+     */
+    long busyNanos();
+
+    /**
+     * Returns the loops one by one.
+     *
+     * @return as many as {@link #reactors} says
+     */
+    List<LoopView> loops();
 }

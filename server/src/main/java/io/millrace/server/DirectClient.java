@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -31,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Threads.</b> Any thread may call any method; on a loop, in a callback, it must not wait, so connect there with a
  * {@link TcpClient}.
  */
-public final class DirectClient implements AutoCloseable {
+public final class DirectClient implements Monitored, AutoCloseable {
     private final TcpClient client;
 
     private DirectClient(TcpClient client) {
@@ -130,6 +132,38 @@ public final class DirectClient implements AutoCloseable {
     @Override
     public void close() {
         client.close();
+    }
+
+    // ---- Observing ----
+
+    @Override
+    public ServerMetrics metrics() {
+        return client.metrics();
+    }
+
+    @Override
+    public String dump() {
+        return client.dump();
+    }
+
+    @Override
+    public List<ConnectionSnapshot> connections() {
+        return client.connections();
+    }
+
+    @Override
+    public Optional<ConnectionSnapshot> connection(long id) {
+        return client.connection(id);
+    }
+
+    @Override
+    public List<String> remaining() {
+        return client.remaining();
+    }
+
+    @Override
+    public ServerContext context() {
+        return client.context();
     }
 
     @Override

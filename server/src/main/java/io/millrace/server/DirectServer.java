@@ -7,7 +7,9 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * A TCP server in direct style: each connection has a virtual thread, which runs plain code that blocks.
@@ -41,7 +43,7 @@ import java.util.Objects;
  * Works everywhere; as {@link TcpServer}. On loops that are not those of {@link io.millrace.engine.Reactors} or {@link
  * io.millrace.engine.EventLoop}, conversations run on the JDK's scheduler.
  */
-public final class DirectServer implements AutoCloseable {
+public final class DirectServer implements Monitored, AutoCloseable {
     private final TcpServer server;
     private final boolean onLoops;
 
@@ -132,6 +134,38 @@ public final class DirectServer implements AutoCloseable {
      */
     public InetSocketAddress address() {
         return server.address();
+    }
+
+    // ---- Observing ----
+
+    @Override
+    public ServerMetrics metrics() {
+        return server.metrics();
+    }
+
+    @Override
+    public String dump() {
+        return server.dump();
+    }
+
+    @Override
+    public List<ConnectionSnapshot> connections() {
+        return server.connections();
+    }
+
+    @Override
+    public Optional<ConnectionSnapshot> connection(long id) {
+        return server.connection(id);
+    }
+
+    @Override
+    public List<String> remaining() {
+        return server.remaining();
+    }
+
+    @Override
+    public ServerContext context() {
+        return server.context();
     }
 
     @Override

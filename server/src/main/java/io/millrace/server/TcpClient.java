@@ -15,11 +15,14 @@ import io.millrace.server.connection.StreamConnection;
 import io.millrace.server.group.Connections;
 import io.millrace.server.group.GracefulEnd;
 import io.millrace.server.group.LoopGroup;
+import io.millrace.server.group.Monitor;
 import io.millrace.server.support.ConnectionLog;
 import io.millrace.server.support.ServerSettings;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -54,7 +57,7 @@ import org.jspecify.annotations.Nullable;
  * system reports a connection as established before it has sent anything, so the future of {@link #connect} and its
  * timeout would say nothing about the peer.
  */
-public final class TcpClient implements AutoCloseable {
+public final class TcpClient implements Monitored, AutoCloseable {
     private final ServerSettings settings;
     private final LoopGroup loops;
     private final ConnectionDispatcher callbacks;
@@ -65,6 +68,7 @@ public final class TcpClient implements AutoCloseable {
     private final Set<KeptConnection> kept = ConcurrentHashMap.newKeySet();
     private final ConnectRace.Terms terms;
     private final GracefulEnd ending;
+    private final Monitor monitor;
 
     private volatile boolean closed;
 
@@ -74,6 +78,7 @@ public final class TcpClient implements AutoCloseable {
         this.loops = builder.loops.get();
         this.callbacks = ConnectionDispatcher.of("millrace-client", settings);
         this.terms = new ConnectRace.Terms(settings, callbacks, connections, builder.resolver, builder.connectNanos);
+        this.monitor = new Monitor(loops, connections);
         this.ending = new GracefulEnd(this, loops, callbacks, connections, new Connecting());
     }
 
@@ -282,6 +287,7 @@ public final class TcpClient implements AutoCloseable {
      *
      * @return to send, broadcast and close by id
      */
+    @Override
     public ServerContext context() {
         return connections;
     }
@@ -341,6 +347,33 @@ public final class TcpClient implements AutoCloseable {
             callbacks.close();
             loops.endBy(deadline);
         });
+    }
+
+    // ---- Observing ----
+
+    @Override
+    public ServerMetrics metrics() {
+        return monitor;
+    }
+
+    @Override
+    public String dump() {
+        return monitor.dump(this);
+    }
+
+    @Override
+    public List<ConnectionSnapshot> connections() {
+        return monitor.snapshots();
+    }
+
+    @Override
+    public Optional<ConnectionSnapshot> connection(long id) {
+        return monitor.snapshot(id);
+    }
+
+    @Override
+    public List<String> remaining() {
+        return monitor.remaining();
     }
 
     @Override

@@ -16,6 +16,7 @@ import io.millrace.server.connection.StreamConnection;
 import io.millrace.server.group.Connections;
 import io.millrace.server.group.GracefulEnd;
 import io.millrace.server.group.LoopGroup;
+import io.millrace.server.group.Monitor;
 import io.millrace.server.group.Reception;
 import io.millrace.server.internal.ServerAccess;
 import io.millrace.server.secure.TlsSettings;
@@ -30,6 +31,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -61,7 +63,7 @@ import org.jspecify.annotations.Nullable;
  * portability: on Linux they cost nothing at accept. {@link Builder#fastOpen} needs a native backend; with NIO, {@code
  * start} throws {@link UnsupportedOperationException}.
  */
-public final class TcpServer implements AutoCloseable {
+public final class TcpServer implements Monitored, AutoCloseable {
     // One class, because a server is little more than the order in which other things are started and ended: listeners,
     // loops, connections, threads for callbacks. A third of it is the builder, which is mostly Javadoc.
     // StreamConnection deals with a single connection, and Connections with all of them.
@@ -84,6 +86,7 @@ public final class TcpServer implements AutoCloseable {
 
     private final InetSocketAddress address;
     private final GracefulEnd ending;
+    private final Monitor monitor;
 
     private TcpServer(Builder builder, ConnectionHandler handler, boolean converses) throws IOException {
         this.settings = builder.settings();
@@ -96,6 +99,7 @@ public final class TcpServer implements AutoCloseable {
             opened = ConnectionDispatcher.of("millrace-server", settings);
             this.callbacks = opened;
             this.reception = new Reception(handler, settings, callbacks, connections);
+            this.monitor = new Monitor(loops, connections);
             this.ending = new GracefulEnd(this, loops, callbacks, connections, new Listening());
             this.address = listen(builder);
             accept();
@@ -202,6 +206,7 @@ public final class TcpServer implements AutoCloseable {
     // ---- Connections ----
 
     private void reportNotAccepted(IOException cause) {
+        connections.countAcceptFailure();
         String remedy = SpareDescriptor.isLacking(cause)
                 ? " (EMFILE or ENFILE: out of descriptors); one that waited was turned away: raise the limit of open files (ulimit -n), or lower maxConnections"
                 : "; trying again";
@@ -331,6 +336,7 @@ public final class TcpServer implements AutoCloseable {
      *
      * @return to send, broadcast and close by id
      */
+    @Override
     public ServerContext context() {
         return connections;
     }
@@ -378,6 +384,33 @@ public final class TcpServer implements AutoCloseable {
      */
     public long bytesSent() {
         return connections.bytesSent();
+    }
+
+    // ---- Observing ----
+
+    @Override
+    public ServerMetrics metrics() {
+        return monitor;
+    }
+
+    @Override
+    public String dump() {
+        return monitor.dump(this);
+    }
+
+    @Override
+    public List<ConnectionSnapshot> connections() {
+        return monitor.snapshots();
+    }
+
+    @Override
+    public Optional<ConnectionSnapshot> connection(long id) {
+        return monitor.snapshot(id);
+    }
+
+    @Override
+    public List<String> remaining() {
+        return monitor.remaining();
     }
 
     @Override

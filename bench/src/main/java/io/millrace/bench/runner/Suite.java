@@ -21,6 +21,7 @@ public interface Suite {
         suites.put("tasks", JvmSuites::tasks);
         suites.put("wakeup", JvmSuites::wakeUp);
         suites.put("memory", new MemorySuite());
+        suites.put("watched", new WatchedSuite());
         return suites;
     }
 }

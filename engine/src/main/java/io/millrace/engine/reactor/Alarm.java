@@ -4,6 +4,8 @@ import io.millrace.engine.AlarmCallback;
 import io.millrace.engine.AlarmKey;
 import io.millrace.engine.Priority;
 import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.recorder.FlightRecorderSwitch;
+import io.millrace.engine.recorder.LoopEvents;
 
 /** An alarm of a reactor, and its key. */
 public final class Alarm extends Cancellable implements AlarmKey {
@@ -61,9 +63,13 @@ public final class Alarm extends Cancellable implements AlarmKey {
     }
 
     private void fire() {
+        Object recorded = FlightRecorderSwitch.isOn() ? LoopEvents.beginAlarm(reactor.now() - deadline) : null;
         try {
             callback.onAlarm(true);
         } finally {
+            if (recorded != null) {
+                LoopEvents.endAlarm(recorded, reactor.name(), this, priority);
+            }
             if (periodNanos == 0 && !again) {
                 end();
             } else if (endRun()) {

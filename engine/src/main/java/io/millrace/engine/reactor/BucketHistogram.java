@@ -1,7 +1,9 @@
 package io.millrace.engine.reactor;
 
 import io.millrace.engine.Histogram;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /** A histogram of values up to {@code Long.MAX_VALUE}, with a bucket for each eighth of a power of two. */
 final class BucketHistogram implements Histogram {
@@ -11,11 +13,13 @@ final class BucketHistogram implements Histogram {
     private final long[] counts;
     private final long count;
     private final long max;
+    private final long sum;
 
-    BucketHistogram(long[] counts, long max) {
+    BucketHistogram(long[] counts, long max, long sum) {
         this.counts = counts;
         this.count = Arrays.stream(counts).sum();
         this.max = max;
+        this.sum = sum;
     }
 
     /** Returns the bucket of a non-negative value. */
@@ -45,6 +49,22 @@ final class BucketHistogram implements Histogram {
     }
 
     @Override
+    public long sumNanos() {
+        return sum;
+    }
+
+    @Override
+    public List<Bucket> buckets() {
+        List<Bucket> all = new ArrayList<>();
+        for (int i = 0; i < counts.length; i++) {
+            if (counts[i] > 0) {
+                all.add(new Bucket(upperBound(i), counts[i]));
+            }
+        }
+        return List.copyOf(all);
+    }
+
+    @Override
     public long percentileNanos(double percent) {
         if (!(percent >= 0 && percent <= 100)) {
             throw new IllegalArgumentException("a percentile is from 0 to 100, not " + percent);
@@ -62,11 +82,11 @@ final class BucketHistogram implements Histogram {
 
     /** Returns the sum of both. */
     BucketHistogram plus(BucketHistogram other) {
-        long[] sum = counts.clone();
-        for (int i = 0; i < sum.length; i++) {
-            sum[i] += other.counts[i];
+        long[] both = counts.clone();
+        for (int i = 0; i < both.length; i++) {
+            both[i] += other.counts[i];
         }
-        return new BucketHistogram(sum, Math.max(max, other.max));
+        return new BucketHistogram(both, Math.max(max, other.max), sum + other.sum);
     }
 
     @Override

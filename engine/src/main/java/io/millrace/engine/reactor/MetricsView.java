@@ -1,9 +1,11 @@
 package io.millrace.engine.reactor;
 
 import io.millrace.engine.Histogram;
+import io.millrace.engine.LoopView;
 import io.millrace.engine.Metrics;
 import io.millrace.engine.Priority;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
@@ -89,6 +91,16 @@ public final class MetricsView implements Metrics {
     @Override
     public Histogram turnTime() {
         return merged(ReactorMetrics::turnTime);
+    }
+
+    @Override
+    public long busyNanos() {
+        return sum(reactor -> reactor.metrics.busyNanos());
+    }
+
+    @Override
+    public List<LoopView> loops() {
+        return Arrays.stream(reactors).map(Reactor::view).toList();
     }
 
     /** Returns all values in one human-readable line. */

@@ -2,11 +2,16 @@ package io.millrace.engine.reactor;
 
 import io.millrace.engine.BlockedLoop;
 import io.millrace.engine.CancelResult;
+import io.millrace.engine.LoopView;
 import io.millrace.engine.Priority;
 import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.recorder.FlightRecorderSwitch;
+import io.millrace.engine.recorder.LoopEvents;
+import io.millrace.engine.recorder.OpenLoops;
 import io.millrace.engine.vthread.CarriedThread;
 import io.millrace.engine.vthread.ThreadCarrier;
 import io.millrace.engine.watchdog.Heartbeat;
+import io.millrace.engine.watchdog.Stalls;
 import io.millrace.engine.watchdog.ThreadTimes;
 import io.millrace.engine.watchdog.TimedItem;
 import io.millrace.engine.watchdog.Watched;
@@ -21,10 +26,12 @@ import io.millrace.poll.internal.PollAccess;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -110,9 +117,12 @@ public final class Reactor implements Watched, ThreadCarrier {
     private final Ring costly = new Ring();
     private final ResumedThreads resumed = new ResumedThreads();
     private final Heartbeat heartbeat = new Heartbeat();
+    private final Stalls stalls = new Stalls();
 
     private final PollAccess.PendingWork work = this::isPending;
     private final RunQueue.Runner runner = this::runItem;
+    private final IntSupplier waiting = this::countWaiting;
+    private final ReactorView view = new ReactorView(this);
 
     // The steps of the last turn, created beforehand: a lack of memory may be the reason why it ends.
     private final Consumer<Object> endSink = this::endSink;
@@ -372,6 +382,11 @@ public final class Reactor implements Watched, ThreadCarrier {
     }
 
     @Override
+    public Stalls stalls() {
+        return stalls;
+    }
+
+    @Override
     public long items() {
         return (long) ITEMS.getOpaque(this);
     }
@@ -523,11 +538,15 @@ public final class Reactor implements Watched, ThreadCarrier {
     /** Runs the eight steps of {@linkplain Reactor one turn}, in order. */
     private int turn(long maxWaitNanos) {
         waitForEvents(maxWaitNanos); // steps 1 to 3
+        Object recorded = FlightRecorderSwitch.isOn() ? LoopEvents.beginTurn() : null;
         queueEvents(); // 4
         expireAlarms(); // 5
         int ran = deliverSnapshot(); // 6
         runEndOfTurn(); // 7
         publish(ran); // 8
+        if (recorded != null) {
+            LoopEvents.endTurn(recorded, name, ran, waiting);
+        }
         return ran;
     }
 
@@ -562,6 +581,14 @@ public final class Reactor implements Watched, ThreadCarrier {
     private int deliverSnapshot() {
         enter(EngineStep.DELIVERY);
         return queue.deliver(runner);
+    }
+
+    private int countWaiting() {
+        int count = endOfTurn.size() + costly.size();
+        for (Priority priority : Priority.values()) {
+            count += depth(priority);
+        }
+        return count;
     }
 
     private void runEndOfTurn() {
@@ -676,6 +703,7 @@ public final class Reactor implements Watched, ThreadCarrier {
         } finally {
             leave();
         }
+        OpenLoops.add(view);
     }
 
     /**
@@ -720,6 +748,7 @@ public final class Reactor implements Watched, ThreadCarrier {
     }
 
     private void closePoll() {
+        OpenLoops.remove(view);
         poll.close();
     }
 
@@ -775,30 +804,77 @@ public final class Reactor implements Watched, ThreadCarrier {
         return name;
     }
 
-    // ---- Reports ----
+    // ---- Reports. Any thread ----
+
+    LoopView view() {
+        return view;
+    }
+
+    LoopView.Activity activity() {
+        if (thread == null) {
+            return finished ? LoopView.Activity.ENDED : LoopView.Activity.NOT_RUN;
+        }
+        return heartbeat.isOdd() ? LoopView.Activity.WORKING : LoopView.Activity.SLEEPING;
+    }
+
+    /** Returns how long it has been in its turn; 0 if it is in none. */
+    long turnNanos() {
+        return activity() == LoopView.Activity.WORKING ? Math.max(0, clock.nanoTime() - heartbeat.turnBegan()) : 0;
+    }
+
+    /** Returns what it is running; null if it is in no turn. */
+    @Nullable
+    String running() {
+        if (activity() != LoopView.Activity.WORKING) {
+            return null;
+        }
+        Object item = CURRENT.getOpaque(this);
+        CarriedThread virtual = carried();
+        return virtual != null ? virtual.toString() : item == null ? null : FailureLog.name(item);
+    }
+
+    long clockNanos() {
+        return clock.nanoTime();
+    }
+
+    List<LoopView.PendingAlarm> nextAlarms(int atMost) {
+        NextAlarms next = new NextAlarms(atMost);
+        try {
+            alarms.forEach(next::add);
+        } catch (RuntimeException e) {
+            return List.of(); // they changed while they were looked at
+        }
+        return next.list(clock.nanoTime());
+    }
+
+    List<String> describeSources(int atMost) {
+        List<String> lines = new ArrayList<>();
+        access.describe(poll, line -> {
+            if (lines.size() < atMost) {
+                lines.add(line);
+            }
+        });
+        return lines;
+    }
 
     /**
      * Describes what the reactor is doing, what is waiting and what is registered, for {@code dump()}. Takes no lock;
      * any thread.
      */
     public void describe(StringBuilder text) {
-        boolean works = heartbeat.isOdd();
-        Thread running = thread;
         text.append(name).append(": ");
-        if (running == null) {
-            text.append(finished ? "has ended" : "is not running");
-        } else if (!works) {
-            text.append("sleeps");
-        } else {
-            text.append("has been in a turn for ")
-                    .append((clock.nanoTime() - heartbeat.turnBegan()) / 1_000)
-                    .append(" µs");
-            Object item = CURRENT.getOpaque(this);
-            CarriedThread virtual = carried();
-            if (virtual != null) {
-                text.append(", in ").append(virtual);
-            } else if (item != null) {
-                text.append(", in ").append(FailureLog.name(item));
+        switch (activity()) {
+            case ENDED -> text.append("has ended");
+            case NOT_RUN -> text.append("is not running");
+            case SLEEPING -> text.append("sleeps");
+            case WORKING -> {
+                text.append("has been in a turn for ")
+                        .append(turnNanos() / 1_000)
+                        .append(" µs");
+                String item = running();
+                if (item != null) {
+                    text.append(", in ").append(item);
+                }
             }
         }
         text.append("; ")

@@ -20,7 +20,10 @@ public final class ReactorMetrics {
     private static final int LAG_MAX = 6;
     private static final int TURN_MAX = 7;
 
-    private final long[] numbers = new long[8];
+    private static final int LAG_SUM = 8;
+    private static final int TURN_SUM = 9;
+
+    private final long[] numbers = new long[10];
     /** Failures of handlers that other threads called. */
     private final LongAdder failuresElsewhere = new LongAdder();
 
@@ -51,6 +54,7 @@ public final class ReactorMetrics {
         add(numbers, ALARMS, 1);
         long late = Math.max(0, lateNanos);
         add(lag, BucketHistogram.bucket(late), 1);
+        add(numbers, LAG_SUM, late);
         raiseMax(LAG_MAX, late);
     }
 
@@ -64,6 +68,7 @@ public final class ReactorMetrics {
         ELEMENT.setOpaque(numbers, LIVE_ALARMS, liveAlarms);
         long took = Math.max(0, nanos);
         add(turnTime, BucketHistogram.bucket(took), 1);
+        add(numbers, TURN_SUM, took);
         raiseMax(TURN_MAX, took);
     }
 
@@ -97,19 +102,23 @@ public final class ReactorMetrics {
         return get(LIVE_ALARMS);
     }
 
+    long busyNanos() {
+        return get(TURN_SUM);
+    }
+
     BucketHistogram lag() {
-        return snapshot(lag, LAG_MAX);
+        return snapshot(lag, LAG_MAX, LAG_SUM);
     }
 
     BucketHistogram turnTime() {
-        return snapshot(turnTime, TURN_MAX);
+        return snapshot(turnTime, TURN_MAX, TURN_SUM);
     }
 
-    private BucketHistogram snapshot(long[] counts, int max) {
+    private BucketHistogram snapshot(long[] counts, int max, int sum) {
         long[] copy = new long[counts.length];
         for (int i = 0; i < copy.length; i++) {
             copy[i] = (long) ELEMENT.getOpaque(counts, i);
         }
-        return new BucketHistogram(copy, get(max));
+        return new BucketHistogram(copy, get(max), get(sum));
     }
 }

@@ -2,8 +2,10 @@ package io.millrace.engine.transport;
 
 import io.millrace.engine.AlarmCallback;
 import io.millrace.engine.AlarmKey;
+import io.millrace.engine.Metrics;
 import io.millrace.engine.Priority;
 import io.millrace.engine.reactor.Alarm;
+import io.millrace.engine.reactor.MetricsView;
 import io.millrace.engine.reactor.Reactor;
 import io.millrace.engine.vthread.LoopThreads;
 import io.millrace.engine.vthread.ThreadCarrier;
@@ -16,6 +18,8 @@ import io.millrace.poll.Poll;
 import io.millrace.poll.Source;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +34,28 @@ public final class ReactorServerLoop implements ServerLoop {
         this.reactor = reactor;
         this.clock = clock;
         this.net = Net.of(reactor.poll);
+    }
+
+    /**
+     * Returns the counters of some loops together.
+     *
+     * @param loops of a server or client
+     * @return empty if one of them is not a reactor's, but that of a foreign event manager
+     */
+    public static Optional<Metrics> metrics(List<? extends ServerLoop> loops) {
+        Reactor[] reactors = new Reactor[loops.size()];
+        for (int i = 0; i < reactors.length; i++) {
+            if (!(loops.get(i) instanceof ReactorServerLoop ours)) {
+                return Optional.empty();
+            }
+            reactors[i] = ours.reactor;
+        }
+        return Optional.of(new MetricsView(reactors));
+    }
+
+    @Override
+    public void describe(StringBuilder text) {
+        reactor.describe(text);
     }
 
     @Override

@@ -30,6 +30,18 @@ public interface ServerLoop extends Executor {
     String backend();
 
     /**
+     * Describes what the loop is doing, for a dump. Takes no lock that the loop could hold.
+     *
+     * @param text to which lines are added
+     */
+    default void describe(StringBuilder text) {
+        text.append(this)
+                .append(": ")
+                .append(backend())
+                .append(", on an event manager that is not Millrace's, which may tell more\n");
+    }
+
+    /**
      * Returns whether the calling thread is the loop's.
      *
      * @return true in its callbacks

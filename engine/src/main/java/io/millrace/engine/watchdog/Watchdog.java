@@ -110,6 +110,7 @@ public final class Watchdog {
         long late = sleptNanos - periodNanos;
         if (late >= limitNanos) {
             log.countPaused(late);
+            reactors.forEach(reactor -> reactor.stalls().countPaused(late));
         }
         return Math.max(0, late);
     }
@@ -124,6 +125,7 @@ public final class Watchdog {
             last[i] = beat;
             if ((beat & 1) == 0) {
                 suspects[i].markAsleep();
+                reactor.stalls().end();
             } else {
                 look(reactor, suspects[i], beat, pausedNanos);
             }
@@ -139,19 +141,30 @@ public final class Watchdog {
         LoopDiagnosis.Verdict verdict = suspect.works(beat, item, since, now, times, pausedNanos);
         if (suspect.itemNanos() >= limitNanos) {
             reactor.onBlocked();
+            if (verdict != LoopDiagnosis.Verdict.BLOCKED) {
+                reactor.stalls().goOn(suspect.itemNanos(), now);
+            }
+        } else {
+            reactor.stalls().end();
         }
         switch (verdict) {
             case BLOCKED -> {
                 BlockedLoop blocked = reactor.describeTurn(suspect.itemNanos());
                 if (reactor.items() == item && reactor.heartbeat().beat() == beat) {
+                    reactor.stalls().end(); // of another item, at once after which this one came
+                    reactor.stalls().begin(WatchdogLog.place(blocked), blocked, now);
                     tell(blocked, now);
                 }
             }
             case BUSY -> {
                 log.countBusy(suspect.turnNanos());
+                reactor.stalls().countBusy(suspect.turnNanos());
                 reactor.startTiming();
             }
-            case STARVED -> log.countStarved(suspect.starvedNanos());
+            case STARVED -> {
+                log.countStarved(suspect.starvedNanos());
+                reactor.stalls().countStarved(suspect.starvedNanos());
+            }
             case FINE -> {}
         }
     }

@@ -25,8 +25,6 @@ final class WatchdogLog {
     private static final String REACTOR = "io.millrace.engine.reactor.Reactor";
     /** Its methods that run an item. */
     private static final List<String> ITEMS = List.of("runItem", "runTimed");
-    /** What is between the reactor and a handler, by the names of packages. */
-    private static final List<String> OURS = List.of("engine.", "server.", "net.", "poll.", "sys.", "task.");
 
     /** Where lines go; tests have their own. */
     interface Sink {
@@ -111,7 +109,7 @@ final class WatchdogLog {
      * frame nor a line number, because a handler that computes is at a different place at each check. If the item has
      * no frame of the user, it is the item's own frame; and if there is no item, what the reactor says it is doing.
      */
-    private static String place(BlockedLoop turn) {
+    static String place(BlockedLoop turn) {
         List<StackTraceElement> stack = turn.stack();
         int item = -1;
         for (StackTraceElement frame : stack) {
@@ -125,7 +123,7 @@ final class WatchdogLog {
         }
         for (int i = item; i >= 0; i--) {
             StackTraceElement frame = stack.get(i);
-            if (!isOurs(frame.getClassName()) && !isOfTheJdk(frame)) {
+            if (BlockedLoop.isOfTheProgram(frame)) {
                 return method(frame);
             }
         }
@@ -139,16 +137,6 @@ final class WatchdogLog {
 
     private static String method(StackTraceElement frame) {
         return frame.getClassName() + "." + frame.getMethodName();
-    }
-
-    private static boolean isOfTheJdk(StackTraceElement frame) {
-        String module = frame.getModuleName();
-        return module != null && (module.startsWith("java.") || module.startsWith("jdk."));
-    }
-
-    /** By name: on the class path there are no modules to distinguish by. */
-    private static boolean isOurs(String className) {
-        return className.startsWith("io.millrace.") && OURS.stream().anyMatch(part -> className.startsWith(part, 12));
     }
 
     void countBusy(long nanos) {

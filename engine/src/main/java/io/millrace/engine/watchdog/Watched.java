@@ -17,6 +17,9 @@ public interface Watched {
     /** Describes what it is doing, for a report about an item that has held the thread for {@code lastsNanos}. */
     BlockedLoop describeTurn(long lastsNanos);
 
+    /** Returns where the watchdog records what has held it up. */
+    Stalls stalls();
+
     /** Called at each check while an item holds the thread for longer than the limit. */
     void onBlocked();
 

@@ -3,12 +3,14 @@ package io.millrace.server.connection;
 import io.millrace.engine.internal.FailureLog;
 import io.millrace.engine.pool.ObjectPool;
 import io.millrace.engine.pool.Pooled;
+import io.millrace.engine.recorder.FlightRecorderSwitch;
 import io.millrace.engine.transport.ServerLoop;
 import io.millrace.engine.transport.StreamTransport;
 import io.millrace.engine.transport.TransportSink;
 import io.millrace.net.TcpStream;
 import io.millrace.poll.internal.Durations;
 import io.millrace.server.ConnectionHandler;
+import io.millrace.server.ConnectionSnapshot;
 import io.millrace.server.Framing;
 import io.millrace.server.Idle;
 import io.millrace.server.Relay;
@@ -16,6 +18,7 @@ import io.millrace.server.ServerContext;
 import io.millrace.server.framing.FramingTerms;
 import io.millrace.server.secure.TlsSettings;
 import io.millrace.server.secure.TlsTransport;
+import io.millrace.server.support.ConnectionEvents;
 import io.millrace.server.support.ConnectionLog;
 import io.millrace.server.support.ServerSettings;
 import io.millrace.server.tls.TlsSession;
@@ -134,6 +137,8 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
 
     // ---- Used on the loop only ----
     private long bytesIn;
+    /** When its loop opened it; 0 before that. */
+    private long opened;
     /** Whether {@code onConnect} was called, so that {@code onDisconnect} has to follow. */
     private boolean announced;
 
@@ -185,6 +190,7 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
     /** Opens the connection, on the loop: from here on, the handler is called. */
     public void open() {
         lastIn = loop.now();
+        opened = lastIn;
         lastOut = lastIn;
         lastReceived = lastIn - Lingering.NANOS;
         if (settings.limitsIdle()) {
@@ -575,7 +581,7 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
     }
 
     /** Returns whether the other side of a relay must not take this for a regular end. In the last callback, or later. */
-    boolean hasEndedBadly() {
+    public boolean hasEndedBadly() {
         return endedBadly;
     }
 
@@ -773,6 +779,9 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
         Lingering waits = lingering;
         if (waits != null) {
             waits.stop();
+        }
+        if (FlightRecorderSwitch.isOn()) {
+            ConnectionEvents.ended(() -> snapshot(null), unsent, cause);
         }
         boolean last = keeper.tryRemove(this, unsent);
         keepPromises(cause);
@@ -1020,6 +1029,74 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
     }
 
     // ---- Properties ----
+
+    /**
+     * Returns how it is now. Any thread: this reads fields of the loop's without synchronization, each of which is
+     * whole, and recent enough to look at.
+     */
+    public ConnectionSnapshot snapshot(@Nullable InetSocketAddress local) {
+        long now = loop.nanoTime();
+        long since = opened == 0 ? now : opened;
+        return new ConnectionSnapshot(
+                id,
+                remote,
+                local,
+                state(),
+                loop.toString(),
+                handlerName(),
+                queuedBytes(),
+                settings.lowWater,
+                settings.highWater,
+                isPaused(),
+                bytesReceived(),
+                bytesSent(),
+                ago(now, since),
+                ago(now, opened == 0 ? now : lastIn),
+                ago(now, opened == 0 ? now : lastOut),
+                tls);
+    }
+
+    private static Duration ago(long now, long then) {
+        return Duration.ofNanos(Math.max(0, now - then));
+    }
+
+    private ConnectionSnapshot.State state() {
+        if (over) {
+            return ConnectionSnapshot.State.CLOSED;
+        }
+        if (lingering != null || leaving) {
+            return ConnectionSnapshot.State.LINGERING;
+        }
+        if (isEnding()) {
+            return ConnectionSnapshot.State.CLOSING;
+        }
+        if (!connected) {
+            return ConnectionSnapshot.State.OPENING;
+        }
+        return inputEnded ? ConnectionSnapshot.State.INPUT_ENDED : ConnectionSnapshot.State.OPEN;
+    }
+
+    private String handlerName() {
+        ConnectionHandler present = handler;
+        Object named = present instanceof ConnectAttempt attempt
+                ? attempt.handler()
+                : present instanceof PerConnection each ? each.factory() : present;
+        return named.getClass().getName();
+    }
+
+    /** Returns whether more is waiting than its high-water mark allows. Any thread. */
+    public boolean isFull() {
+        return queuedBytes() > settings.highWater;
+    }
+
+    /** Returns its local address, which may need a system call; null if it is closed or broken. Any thread. */
+    public @Nullable InetSocketAddress localAddressIfOpen() {
+        try {
+            return stream.localAddress();
+        } catch (IOException | IllegalStateException e) {
+            return null;
+        }
+    }
 
     @Override
     public long bytesReceived() {

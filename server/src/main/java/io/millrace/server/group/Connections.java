@@ -68,10 +68,19 @@ public final class Connections implements ServerContext, ConnectionKeeper {
     private final @Nullable ConcurrentHashMap<InetAddress, Integer> perAddress;
 
     private final SendBudget budget;
+    /** Whether a connection that is being opened has a handshake. */
+    private final boolean secured;
     /** Totals of the connections that have ended. */
     private final LongAdder bytesIn = new LongAdder();
 
     private final LongAdder bytesOut = new LongAdder();
+
+    // What happens rarely, compared with bytes.
+    private final LongAdder turnedAway = new LongAdder();
+    private final LongAdder failed = new LongAdder();
+    private final LongAdder acceptFailures = new LongAdder();
+    private final LongAdder handshakes = new LongAdder();
+    private final LongAdder handshakesFailed = new LongAdder();
 
     /** How many connections have not returned from their last callback. */
     private final AtomicLong unended = new AtomicLong();
@@ -92,6 +101,7 @@ public final class Connections implements ServerContext, ConnectionKeeper {
 
     public Connections(ServerSettings settings, int most, int mostPerAddress) {
         this.most = most;
+        this.secured = settings.tls != null;
         this.mostPerAddress = mostPerAddress;
         this.perAddress = mostPerAddress == Integer.MAX_VALUE ? null : new ConcurrentHashMap<>();
         this.budget = new SendBudget(settings.budgetBytes, settings.budgetFiles, present::values);
@@ -104,6 +114,9 @@ public final class Connections implements ServerContext, ConnectionKeeper {
         unended.incrementAndGet();
         Admission admission = perAddress == null ? admit() : admit(perAddress, address);
         if (admission != Admission.TAKEN) {
+            if (admission != Admission.CLOSED) {
+                turnedAway.increment();
+            }
             countOut();
         }
         return admission;
@@ -308,6 +321,9 @@ public final class Connections implements ServerContext, ConnectionKeeper {
 
     /** On its loop: it stands, and is one of the others from now on. */
     public void promote(StreamConnection connection) {
+        if (secured) {
+            handshakes.increment();
+        }
         add(connection);
         connecting.remove(connection);
     }
@@ -319,8 +335,13 @@ public final class Connections implements ServerContext, ConnectionKeeper {
 
     @Override
     public boolean tryRemove(StreamConnection connection, long unsent) {
-        if (!present.remove(connection.id(), connection) && !connecting.remove(connection)) {
-            return false;
+        if (!present.remove(connection.id(), connection)) {
+            if (!connecting.remove(connection)) {
+                return false;
+            }
+            if (secured) {
+                handshakesFailed.increment();
+            }
         }
         if (draining && unsent > 0) {
             noteCutOff(connection, unsent);
@@ -334,6 +355,9 @@ public final class Connections implements ServerContext, ConnectionKeeper {
     @Override
     public void onEnded(StreamConnection connection) {
         ending.remove(connection);
+        if (connection.hasEndedBadly()) {
+            failed.increment();
+        }
         giveBack(connection.remoteAddress().getAddress());
         Runnable next = afterEnd.isEmpty() ? null : afterEnd.remove(connection);
         if (next != null) {
@@ -352,8 +376,16 @@ public final class Connections implements ServerContext, ConnectionKeeper {
 
     /** Everything that has not ended, and its name. */
     public Map<Object, String> remaining() {
+        return remaining(Integer.MAX_VALUE);
+    }
+
+    /** The same, but at most so many; what is closed already comes first. */
+    Map<Object, String> remaining(int atMost) {
         Map<Object, String> remaining = new LinkedHashMap<>();
         for (StreamConnection connection : unended()) {
+            if (remaining.size() == atMost) {
+                return remaining;
+            }
             remaining.put(connection, connection + ", on " + connection.loop());
         }
         entered.forEach(what -> remaining.put(what, what.toString()));
@@ -362,6 +394,38 @@ public final class Connections implements ServerContext, ConnectionKeeper {
 
     int size() {
         return present.size();
+    }
+
+    int opening() {
+        return connecting.size();
+    }
+
+    int ending() {
+        return ending.size();
+    }
+
+    long turnedAway() {
+        return turnedAway.sum();
+    }
+
+    long failed() {
+        return failed.sum();
+    }
+
+    long acceptFailures() {
+        return acceptFailures.sum();
+    }
+
+    public void countAcceptFailure() {
+        acceptFailures.increment();
+    }
+
+    long handshakes() {
+        return handshakes.sum();
+    }
+
+    long handshakesFailed() {
+        return handshakesFailed.sum();
     }
 
     public long opened() {

@@ -1,10 +1,12 @@
 package io.millrace.server.group;
 
+import io.millrace.engine.recorder.FlightRecorderSwitch;
 import io.millrace.engine.transport.ServerLoop;
 import io.millrace.net.TcpStream;
 import io.millrace.server.ConnectionHandler;
 import io.millrace.server.connection.ConnectionDispatcher;
 import io.millrace.server.connection.StreamConnection;
+import io.millrace.server.support.ConnectionEvents;
 import io.millrace.server.support.ConnectionLog;
 import io.millrace.server.support.LimitAccess;
 import io.millrace.server.support.ServerSettings;
@@ -39,6 +41,7 @@ public final class Reception {
         Connections.Admission admission = connections.admit(from);
         if (admission != Connections.Admission.TAKEN) {
             stream.close();
+            tellRecorder(0, remote, loop, admission);
             reportTurnedAway(admission, remote);
             return null;
         }
@@ -52,6 +55,7 @@ public final class Reception {
             tellError(e);
             return null;
         }
+        tellRecorder(connection.id(), remote, loop, admission);
         if (settings.tls == null) {
             connections.add(connection);
         } else {
@@ -66,6 +70,12 @@ public final class Reception {
             stream.close();
         }
         return connection;
+    }
+
+    private static void tellRecorder(long id, InetSocketAddress remote, ServerLoop loop, Connections.Admission admission) {
+        if (FlightRecorderSwitch.isOn()) {
+            ConnectionEvents.accepted(id, remote, loop, admission);
+        }
     }
 
     private static void run(ServerLoop loop, Runnable what) {

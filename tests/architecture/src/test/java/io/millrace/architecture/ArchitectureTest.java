@@ -49,11 +49,13 @@ class ArchitectureTest {
             entry("task", List.of("poll")),
             entry("engine", List.of("net", "poll", "sys")),
             entry("server", List.of("engine", "net", "poll")),
+            entry("micrometer", List.of("server", "engine")),
+            entry("console", List.of("server", "engine", "poll")),
             entry("testkit", List.of("server", "engine", "task", "net", "poll")),
             entry("netty", List.of("engine", "poll", "sys")),
             entry("grpc", List.of("netty", "engine")),
             entry("examples", List.of("netty", "server", "engine", "task", "net", "poll")),
-            entry("cli", List.of("server", "engine", "task", "net", "poll")));
+            entry("cli", List.of("console", "server", "engine", "task", "net", "poll")));
 
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(location -> !location.contains("/test-classes/"))

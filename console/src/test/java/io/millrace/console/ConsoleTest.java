@@ -1,0 +1,250 @@
+package io.millrace.console;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.millrace.engine.Reactors;
+import io.millrace.server.TcpServer;
+import java.io.IOException;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@DisplayName("The console's answers")
+@Timeout(60)
+class ConsoleTest {
+    private final CountDownLatch letGo = new CountDownLatch(1);
+    private TcpServer server;
+    private Console console;
+
+    @BeforeEach
+    void start() throws IOException {
+        server = TcpServer.builder()
+                .reactors(Reactors.builder().reactors(1).name("looked-at"))
+                .start((connection, data) -> {
+                    if (data.get(data.position()) == '!') {
+                        letGo.await(40, TimeUnit.SECONDS);
+                    }
+                    connection.send(data);
+                });
+        console = Console.attach(server);
+    }
+
+    @AfterEach
+    void stop() {
+        letGo.countDown();
+        console.close();
+        server.close();
+    }
+
+    private Socket connect() throws IOException {
+        Socket socket =
+                new Socket(server.address().getAddress(), server.address().getPort());
+        socket.setSoTimeout(20_000);
+        return socket;
+    }
+
+    private static void echo(Socket socket, String text) throws IOException {
+        socket.getOutputStream().write(text.getBytes(StandardCharsets.UTF_8));
+        assertThat(socket.getInputStream().readNBytes(text.length())).hasSize(text.length());
+    }
+
+    /** Speaks HTTP by hand: a client library would not send the headers that attackers do. */
+    private String ask(String method, String path, String... headers) throws IOException {
+        StringBuilder request = new StringBuilder(method + " " + path + " HTTP/1.0\r\n");
+        boolean host = false;
+        for (String header : headers) {
+            request.append(header).append("\r\n");
+            host |= header.startsWith("Host:");
+        }
+        if (!host) {
+            request.append("Host: 127.0.0.1:")
+                    .append(console.address().getPort())
+                    .append("\r\n");
+        }
+        try (Socket socket =
+                new Socket(console.address().getAddress(), console.address().getPort())) {
+            socket.setSoTimeout(20_000);
+            socket.getOutputStream().write((request + "\r\n").getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    private String token() {
+        return "X-Millrace-Token: " + console.token();
+    }
+
+    @Test
+    @DisplayName("obs-3: without the token there is the empty page and the health, and nothing else")
+    void needsTheToken() throws IOException {
+        assertThat(ask("GET", "/")).contains(" 200 ", "Content-security-policy: default-src 'none'");
+        assertThat(ask("GET", "/health")).contains(" 200 ").endsWith("ok\n");
+        for (String path : new String[] {"/metrics", "/api/overview", "/api/connections", "/api/dump", "/api/stalls"}) {
+            assertThat(ask("GET", path)).as(path).contains(" 401 ");
+            assertThat(ask("GET", path, "X-Millrace-Token: wrong")).as(path).contains(" 401 ");
+            assertThat(ask("GET", path, token())).as(path).contains(" 200 ");
+        }
+        assertThat(ask("GET", "/metrics", "Authorization: Bearer " + console.token()))
+                .contains(" 200 ");
+        assertThat(ask("GET", "/api/nothing", token())).contains(" 404 ");
+        assertThat(ask("DELETE", "/api/overview", token())).contains(" 405 ");
+        assertThatThrownBy(() -> Console.builder().token("short")).hasMessageContaining("16 characters");
+    }
+
+    @Test
+    @DisplayName("obs-3: a name that was made to resolve to this machine is refused, token or not")
+    void refusesOtherHosts() throws IOException {
+        assertThat(ask("GET", "/", "Host: evil.example:" + console.address().getPort()))
+                .contains(" 421 ");
+        assertThat(ask("GET", "/api/overview", "Host: evil.example", token())).contains(" 421 ");
+        assertThat(ask(
+                        "GET",
+                        "/api/overview",
+                        "Host: localhost:" + console.address().getPort(),
+                        token()))
+                .contains(" 200 ");
+    }
+
+    @Test
+    @DisplayName("obs-3: another site's page cannot close a connection; the console's own page can")
+    void closesOnlyForItsOwnPage() throws IOException {
+        try (Socket peer = connect()) {
+            echo(peer, "x");
+            String close = "/api/close?server=server&id=1";
+            int port = console.address().getPort();
+            assertThat(ask("POST", close)).contains(" 401 ");
+            assertThat(ask("POST", close, token(), "Origin: http://evil.example"))
+                    .contains(" 403 ");
+            assertThat(ask("POST", close, token(), "Origin: null")).contains(" 403 ");
+            assertThat(ask("POST", close, token(), "Sec-Fetch-Site: cross-site"))
+                    .contains(" 403 ");
+            assertThat(ask("GET", close, token())).contains(" 404 ");
+            echo(peer, "y");
+            assertThat(ask("POST", close, token(), "Origin: http://127.0.0.1:" + port, "Sec-Fetch-Site: same-origin"))
+                    .contains(" 200 ");
+            assertThat(peer.getInputStream().read()).isEqualTo(-1);
+        }
+        await().untilAsserted(() -> assertThat(server.connections()).isEmpty());
+        assertThat(ask("POST", "/api/close?server=server&id=1", token())).contains(" 404 ");
+    }
+
+    @Test
+    @DisplayName("obs-3: it answers while every loop is blocked, and names what blocks")
+    void answersWhileBlocked() throws IOException {
+        try (Socket peer = connect()) {
+            peer.getOutputStream().write('!');
+            await().untilAsserted(() -> assertThat(ask("GET", "/api/stalls", token()))
+                    .contains("\"ongoing\":true")
+                    .contains("\"running\":\"connection 1"));
+            assertThat(ask("GET", "/api/overview", token())).contains("\"activity\":\"working\"");
+            assertThat(ask("GET", "/api/connections", token())).contains("\"found\":1");
+            assertThat(ask("GET", "/api/shutdown", token())).contains("looked-at-0 has been in connection 1");
+            assertThat(ask("GET", "/api/dump", token())).contains("looked-at-0: has been in a turn");
+            assertThat(ask("GET", "/metrics", token()))
+                    .contains("millrace_eventloop_stalls_total{loop=\"looked-at-0\",kind=\"blocked\"} 1");
+        }
+    }
+
+    @Test
+    @DisplayName("obs-4: promtool accepts /metrics")
+    void promtoolAccepts() throws Exception {
+        try (Socket peer = connect()) {
+            echo(peer, "hello");
+            String answer = ask("GET", "/metrics", token());
+            String body = answer.substring(answer.indexOf("\r\n\r\n") + 4);
+            assertThat(body)
+                    .contains("millrace_received_bytes_total{server=\"server\"} 5")
+                    .doesNotContain("# EOF");
+            assertThat(ask("GET", "/metrics", token(), "Accept: application/openmetrics-text; version=1.0.0"))
+                    .contains("Content-type: application/openmetrics-text; version=1.0.0")
+                    .contains("# TYPE millrace_received_bytes counter\n# UNIT millrace_received_bytes bytes\n")
+                    .endsWith("# EOF\n");
+            Process promtool = new ProcessBuilder(Tools.require("promtool").toString(), "check", "metrics")
+                    .redirectErrorStream(true)
+                    .start();
+            try (var in = promtool.getOutputStream()) {
+                in.write(body.getBytes(StandardCharsets.UTF_8));
+            }
+            String said = new String(promtool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(promtool.waitFor()).as(said).isZero();
+        }
+    }
+
+    @Test
+    @DisplayName("obs-4: the buckets of a histogram add up, and end with all values")
+    void bucketsAddUp() throws IOException {
+        try (Socket peer = connect()) {
+            for (int i = 0; i < 50; i++) {
+                echo(peer, "hello");
+            }
+            String body = ask("GET", "/metrics", token());
+            long[] counts = body.lines()
+                    .filter(line -> line.startsWith("millrace_eventloop_turn_seconds_bucket"))
+                    .mapToLong(line -> Long.parseLong(line.substring(line.lastIndexOf(' ') + 1)))
+                    .toArray();
+            assertThat(counts).hasSize(26).isSorted();
+            assertThat(counts[25]).isGreaterThanOrEqualTo(50);
+            assertThat(counts[24]).isEqualTo(counts[25]); // none took 17 s
+            assertThat(counts[0]).isLessThan(counts[25]); // not all took 1 µs
+        }
+    }
+
+    @Test
+    @DisplayName("obs-3: connections are found, sorted and paged")
+    void findsSortsAndPages() throws IOException {
+        try (Socket one = connect();
+                Socket two = connect()) {
+            echo(one, "x");
+            echo(two, "hello");
+            assertThat(ask("GET", "/api/connections?sort=received&descending", token()))
+                    .containsPattern("\"found\":2.*\"received\":5.*\"received\":1");
+            assertThat(ask("GET", "/api/connections?sort=received", token()))
+                    .containsPattern("\"received\":1.*\"received\":5");
+            assertThat(ask("GET", "/api/connections?search=:" + two.getLocalPort(), token()))
+                    .contains("\"found\":1", "\"total\":2", "\"received\":5");
+            assertThat(ask("GET", "/api/connections?state=full", token())).contains("\"found\":0");
+            assertThat(ask("GET", "/api/connections?from=1", token())).contains("\"from\":1");
+            assertThat(ask("GET", "/api/connection?server=server&id=2", token()))
+                    .contains("\"local\":\"127.0.0.1:" + server.address().getPort() + "\"");
+            assertThat(ask("GET", "/api/connection?server=server&id=9", token()))
+                    .contains("\"connection\":null");
+        }
+    }
+
+    @Test
+    @DisplayName("obs-3: text that a peer chose can end neither a string nor a script")
+    void escapes() {
+        assertThat(new Json().object(json -> json.put("a\"", "</script><b>\\\n\u2028")))
+                .hasToString("{\"a\\\"\":\"\\u003c/script\\u003e\\u003cb\\u003e\\\\\\n\\u2028\"}");
+        assertThat(new Json()
+                        .object(json -> json.put("n", 1)
+                                .put("t", true)
+                                .put("s", (String) null)
+                                .key("l")
+                                .array(list -> list.value(1).value("x"))))
+                .hasToString("{\"n\":1,\"t\":true,\"s\":null,\"l\":[1,\"x\"]}");
+    }
+
+    @Test
+    @DisplayName("obs-3: top shows servers and loops in a terminal")
+    void top() throws IOException {
+        try (Socket peer = connect()) {
+            echo(peer, "hello");
+            Top top = new Top(console.url());
+            assertThat(top.frame()).contains("SERVER", "looked-at-0").containsPattern("server +1 ");
+            echo(peer, "hello");
+            assertThat(top.frame()).containsPattern("looked-at-0 +\\d+\\.\\d%");
+            assertThatThrownBy(() -> new Top(URI.create("http://127.0.0.1:1/"))).hasMessageContaining("no token");
+            assertThatThrownBy(() -> new Top(URI.create(console.url().toString() + "x")).frame())
+                    .hasMessageContaining("the token is wrong");
+        }
+    }
+}
