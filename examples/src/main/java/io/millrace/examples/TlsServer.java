@@ -27,7 +27,7 @@ public final class TlsServer {
                         .address(new InetSocketAddress(Integer.parseInt(args[2])))
                         .tls(tls)
                         .start((connection, data) -> connection.send(data))) {
-            System.out.println(server + "; Enter ends it");
+            System.out.println(server + " with " + watch + "; Enter ends it");
             System.in.read();
         }
     }

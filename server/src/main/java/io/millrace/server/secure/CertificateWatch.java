@@ -61,6 +61,7 @@ public final class CertificateWatch implements AutoCloseable {
     private boolean working;
     private boolean again;
     private boolean forced;
+    private boolean wanted;
     private @Nullable AlarmKey settling;
     private @Nullable AlarmKey routine;
     private @Nullable Long failingSince;
@@ -93,7 +94,7 @@ public final class CertificateWatch implements AutoCloseable {
             made.listen();
             made.lookRoutinely();
             // The files may have changed since they were read for the settings; and they may expire soon.
-            made.look(true);
+            made.look(true, false);
             started = true;
             return made;
         } finally {
@@ -162,14 +163,14 @@ public final class CertificateWatch implements AutoCloseable {
         synchronized (this) {
             settling = null;
         }
-        look(false);
+        look(false, false);
     }
 
     private void lookRoutinely() {
         synchronized (this) {
             if (!closed) {
                 routine = schedule(ROUTINE, () -> {
-                    look(false);
+                    look(false, false);
                     lookRoutinely();
                 });
             }
@@ -177,15 +178,21 @@ public final class CertificateWatch implements AutoCloseable {
     }
 
     public void reload() {
-        look(true);
+        look(true, true);
     }
 
-    /** Has the files looked at. Any thread. */
-    private synchronized void look(boolean anyway) {
+    /**
+     * Has the files looked at. Any thread.
+     *
+     * @param anyway whether they are read even if they have not changed
+     * @param asked whether somebody wants to know at once if they cannot be used
+     */
+    private synchronized void look(boolean anyway, boolean asked) {
         if (closed) {
             return;
         }
         forced |= anyway;
+        wanted |= asked;
         again = true;
         if (!working) {
             working = true;
@@ -198,6 +205,7 @@ public final class CertificateWatch implements AutoCloseable {
     private void work() {
         for (; ; ) {
             boolean anyway;
+            boolean asked;
             synchronized (this) {
                 if (!again || closed) {
                     working = false;
@@ -206,10 +214,12 @@ public final class CertificateWatch implements AutoCloseable {
                 again = false;
                 anyway = forced;
                 forced = false;
+                asked = wanted;
+                wanted = false;
             }
             try {
                 watchAll();
-                tryFiles(anyway);
+                tryFiles(anyway, asked);
                 warnOfExpiry();
             } catch (Throwable e) {
                 FailureLog.report("a look at certificates", e);
@@ -217,7 +227,7 @@ public final class CertificateWatch implements AutoCloseable {
         }
     }
 
-    private void tryFiles(boolean anyway) throws IOException {
+    private void tryFiles(boolean anyway, boolean asked) throws IOException {
         String now = contents();
         if (now.equals(used) && !anyway && failure == null) {
             return;
@@ -226,7 +236,7 @@ public final class CertificateWatch implements AutoCloseable {
         try {
             tls.reload();
         } catch (IOException e) {
-            onUnusable(now, e, anyway);
+            onUnusable(now, e, asked);
             return;
         }
         used = now;
@@ -240,7 +250,7 @@ public final class CertificateWatch implements AutoCloseable {
             warned = null;
         }
         if (!contents().equals(now)) {
-            look(false); // changed while it was read: what was read may be of both
+            look(false, false); // changed while it was read: what was read may be of both
         }
         if (changed || anyway) {
             LOGGER.log(
@@ -250,15 +260,15 @@ public final class CertificateWatch implements AutoCloseable {
         }
     }
 
-    private void onUnusable(String now, IOException why, boolean anyway) {
+    private void onUnusable(String now, IOException why, boolean asked) {
         failure = why;
         long time = on.clock().nanoTime();
         boolean patient;
         synchronized (this) {
-            if (failingSince == null || anyway) {
+            if (failingSince == null) {
                 failingSince = time;
             }
-            patient = !anyway && time - failingSince < PATIENCE.toNanos();
+            patient = !asked && time - failingSince < PATIENCE.toNanos();
             if (patient && settling == null && !closed) {
                 settling = schedule(RETRY, this::onSettled);
             }

@@ -352,10 +352,9 @@ final class TlsFuzz {
                 ByteArrayOutputStream flood = new ByteArrayOutputStream();
                 int count = 1 + random.nextInt(300);
                 for (int i = 0; i < count; i++) {
-                    flood.writeBytes(
-                            early ? new byte[] {(byte) (20 + random.nextInt(4)), 3, 3, 0, 0} : encryptLate(new byte[0]));
+                    flood.writeBytes(new byte[] {(byte) (20 + random.nextInt(4)), 3, 3, 0, 0});
                 }
-                bytes = early ? with(bytes, one.at, flood.toByteArray()) : concat(bytes, flood.toByteArray());
+                bytes = with(bytes, one.at, flood.toByteArray());
             }
             case KEY_UPDATES -> {
                 ByteArrayOutputStream flood = new ByteArrayOutputStream();
@@ -383,10 +382,6 @@ final class TlsFuzz {
             case CUT_OFF -> bytes = Arrays.copyOf(bytes, random.nextInt(bytes.length));
         }
         return bytes;
-    }
-
-    private byte[] encryptLate(byte[] data) throws IOException {
-        return ends.peer.engine.isOutboundDone() ? new byte[0] : ends.peer.encrypt(data);
     }
 
     private boolean canUpdate() {
