@@ -65,6 +65,7 @@ public final class CertificateWatch implements AutoCloseable {
     private @Nullable AlarmKey settling;
     private @Nullable AlarmKey routine;
     private @Nullable Long failingSince;
+    private @Nullable String failing;
     private @Nullable Instant warned;
     private long reloads;
 
@@ -265,7 +266,8 @@ public final class CertificateWatch implements AutoCloseable {
         long time = on.clock().nanoTime();
         boolean patient;
         synchronized (this) {
-            if (failingSince == null) {
+            if (failingSince == null || !now.equals(failing)) {
+                failing = now; // another step of the change
                 failingSince = time;
             }
             patient = !asked && time - failingSince < PATIENCE.toNanos();

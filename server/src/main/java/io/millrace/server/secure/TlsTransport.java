@@ -63,8 +63,10 @@ public final class TlsTransport implements StreamTransport, TransportSink {
 
     private static final int HANDSHAKE = 22;
 
-    /** An alert, as it is sent before anything is encrypted. */
+    /** Alerts, as they are sent before anything is encrypted. */
     private static final byte[] UNEXPECTED_MESSAGE = {21, 3, 3, 0, 2, 2, 10};
+
+    private static final byte[] RECORD_OVERFLOW = {21, 3, 3, 0, 2, 2, 22};
 
     /** More than the longest record that TLS 1.2 allows, which is longer than that of TLS 1.3. */
     private static final int LONGEST_RECORD = (1 << 14) + 2048;
@@ -456,11 +458,17 @@ public final class TlsTransport implements StreamTransport, TransportSink {
                     }
                     case BUFFER_OVERFLOW -> {
                         if (plain.position() == 0) {
-                            throw new SSLException("the peer sent a record that is too long");
+                            throw refused("the peer sent a record that is too long");
                         }
                         yield false;
                     }
-                    case BUFFER_UNDERFLOW -> throw new SSLException("the peer sent what is no TLS record");
+                    case BUFFER_UNDERFLOW -> {
+                        // It says that it is longer than a record can be, and the engine would wait for the rest.
+                        if (!established && handshakeBytes == 0) {
+                            sendControl(ByteBuffer.wrap(RECORD_OVERFLOW));
+                        }
+                        throw refused("the peer sent what is no TLS record");
+                    }
                 };
             }
             if (plain.position() > 0) {
@@ -568,6 +576,7 @@ public final class TlsTransport implements StreamTransport, TransportSink {
             return;
         }
         if (!established) {
+            outputEnded = true; // nothing was sent whose end could be announced
             fail(new SSLHandshakeException("the peer closed the connection during the TLS handshake"));
         } else {
             fail(new TlsTruncatedException("the input has ended, but the peer did not say so by close_notify; some of"

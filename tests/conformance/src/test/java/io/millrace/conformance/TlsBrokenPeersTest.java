@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @DisplayName("A real server whose TLS clients are broken")
 @Timeout(120)
 class TlsBrokenPeersTest {
-    private static final int SESSIONS = 150;
+    private static final int SESSIONS = Boolean.getBoolean("millrace.soak") ? 1_000 : 40;
     private static final TestCertificates CERTIFICATES = TestCertificates.shared();
 
     /** A plain socket that changes, drops or doubles a byte of what is sent through it. */

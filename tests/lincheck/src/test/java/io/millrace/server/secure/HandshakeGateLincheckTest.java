@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 /** {@link HandshakeGate}: a handshake that comes while the last one ends. It is computed exactly once, alone, or refused. */
 @DisplayName("tls-3: a gate for handshakes loses none, and computes no more at a time than it may")
 class HandshakeGateLincheckTest {
-    private static final int INTERLEAVINGS = 300;
+    private static final int INTERLEAVINGS = 100;
 
     private abstract static class GateRace extends Race {
         private final AtomicReference<Runnable> started = new AtomicReference<>();
