@@ -162,7 +162,8 @@ final class CommandLines {
                 "--tls-cert",
                 "FILE",
                 null,
-                "Encrypts connections with TLS: the server's certificate in PEM, followed by its authorities'."));
+                "Encrypts connections with TLS: the server's certificate in PEM, followed by its authorities'. Reloaded"
+                        + " when its file changes, or on SIGHUP."));
         spec.addOption(text("--tls-key", "FILE", null, "The private key of that certificate, in PEM."));
         spec.addOption(text(
                 "--tls",

@@ -58,11 +58,12 @@ record Encryption(@Nullable Path certificate, @Nullable Path key) {
      * What a server uses.
      *
      * @param note to be printed; null if there is nothing to say
+     * @param lasting whether its files stay, so that they can change
      */
-    record Made(Tls tls, @Nullable String note) {}
+    record Made(Tls tls, @Nullable String note, boolean lasting) {}
 
     Made make() throws IOException {
-        return certificate != null && key != null ? new Made(Tls.server(certificate, key), null) : makeSelfSigned();
+        return certificate != null && key != null ? new Made(Tls.server(certificate, key), null, true) : makeSelfSigned();
     }
 
     // ---- Self-signed ----
@@ -92,7 +93,8 @@ record Encryption(@Nullable Path certificate, @Nullable Path key) {
             return new Made(
                     Tls.server(chain, secret),
                     "certificate for localhost, made for this run, valid for " + DAYS + " days; SHA-256 "
-                            + fingerprint);
+                            + fingerprint,
+                    false);
         } catch (GeneralSecurityException e) {
             throw new IOException("cannot make a certificate: " + e.getMessage(), e);
         } finally {

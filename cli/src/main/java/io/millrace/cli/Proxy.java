@@ -7,6 +7,7 @@ import io.millrace.server.ServerContext;
 import io.millrace.server.TcpClient;
 import io.millrace.server.TcpServer;
 import io.millrace.server.tls.Tls;
+import io.millrace.server.tls.TlsWatch;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,6 +19,8 @@ final class Proxy implements Service {
     private final Options options;
     private final Options.Proxied proxied;
     private @Nullable TcpClient client;
+    /** Of the authorities that the upstream server is trusted by; null if they are the platform's, or it is plain. */
+    private volatile @Nullable TlsWatch watch;
 
     Proxy(Options options, Options.Proxied proxied) {
         this.options = options;
@@ -39,7 +42,11 @@ final class Proxy implements Service {
             if (proxied.trusted() != null) {
                 tls.trust(Path.of(proxied.trusted()));
             }
-            builder.tls(tls.build());
+            Tls made = tls.build();
+            builder.tls(made);
+            if (proxied.trusted() != null) {
+                watch = TlsWatch.start(made, on); // ends with the loops
+            }
         }
         TcpClient opened = builder.open();
         client = opened;
@@ -51,12 +58,29 @@ final class Proxy implements Service {
         }
     }
 
+    @Override
+    public boolean reloads() {
+        return proxied.trusted() != null;
+    }
+
+    @Override
+    public void reload() {
+        TlsWatch watching = watch;
+        if (watching != null) {
+            watching.reload();
+        }
+    }
+
     /** The server's connections have ended, and those to the upstream server end when they have sent what they got. */
     @Override
     public void end(Duration atMost) {
         TcpClient opened = client;
         if (opened != null) {
             opened.shutdown(atMost);
+        }
+        TlsWatch watching = watch;
+        if (watching != null) {
+            watching.close();
         }
     }
 }

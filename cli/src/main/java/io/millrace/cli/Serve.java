@@ -9,6 +9,8 @@ import io.millrace.poll.BackendReport;
 import io.millrace.server.ServerContext;
 import io.millrace.server.ShutdownResult;
 import io.millrace.server.TcpServer;
+import io.millrace.server.tls.Tls;
+import io.millrace.server.tls.TlsWatch;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.Inet6Address;
@@ -23,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs a service from its first line to its last.
  * <ol>
- *   <li>Open the loops, and listen to INT and TERM on one of them, so that a signal is an event like any other.
+ *   <li>Open the loops, and listen to INT and TERM (and to HUP, to reload certificates) on one of them, so that a signal is an event like any other.
  *   <li>Listen, and print one line about it.
  *   <li>At the first signal, stop accepting, and let connections flush pending output until the deadline. A second
  *       signal ends it at once.
@@ -52,9 +54,18 @@ final class Serve {
         Service service = Service.of(options);
         Encryption encryption = options.encryption();
         Encryption.Made encrypted = encryption == null ? null : encryption.make();
+        Tls watched = encrypted != null && encrypted.lasting() ? encrypted.tls() : null;
+        boolean reloads = watched != null || service.reloads();
         Reactors reactors = options.open(service.loops());
-        try (SignalSource signals = SignalSource.of("INT", "TERM")) {
-            watch(reactors.register(signals), signals);
+        // HUP ends a program by default, and does so here unless there is something to reload.
+        try (SignalSource signals = reloads ? SignalSource.of("INT", "TERM", "HUP") : SignalSource.of("INT", "TERM");
+                TlsWatch certificates = watched != null ? TlsWatch.start(watched, reactors) : null) {
+            watch(reactors.register(signals), signals, () -> {
+                service.reload();
+                if (certificates != null) {
+                    certificates.reload();
+                }
+            });
             TcpServer.Builder builder = options.server(reactors, service.buffer());
             service.configure(builder);
             if (encrypted != null) {
@@ -130,16 +141,21 @@ final class Serve {
         stopped.completeExceptionally(failure);
     }
 
-    /** Asks for a notification of the next signal: the first one ends the server, the second one the program. */
-    private void watch(ReadinessDescriptor signalled, SignalSource signals) {
+    /**
+     * Asks for a notification of the next signal: HUP has certificates reloaded; otherwise the first one ends the server,
+     * the second one the program.
+     */
+    private void watch(ReadinessDescriptor signalled, SignalSource signals, Runnable reload) {
         signalled.notifyWhenReadable(() -> {
             for (String name = signals.poll(); name != null; name = signals.poll()) {
-                if (!stopped.complete(name)) {
+                if (name.equals("HUP")) {
+                    reload.run();
+                } else if (!stopped.complete(name)) {
                     Runtime.getRuntime().halt(IMPATIENT);
                 }
             }
             if (!over) {
-                watch(signalled, signals);
+                watch(signalled, signals, reload);
             }
         });
     }

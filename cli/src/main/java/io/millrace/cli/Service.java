@@ -44,6 +44,14 @@ interface Service {
         return server.start(handler(on, context, messageLimit));
     }
 
+    /** Reads again the files that it was started with, because it was told to (SIGHUP). */
+    default void reload() {}
+
+    /** Returns whether there are such files. */
+    default boolean reloads() {
+        return false;
+    }
+
     /** Ends what it has opened besides the server, after the server has ended. */
     default void end(Duration atMost) {}
 

@@ -151,6 +151,16 @@ public final class Cli implements AutoCloseable {
         return new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
     }
 
+    /** Reads from standard error until a line contains this. */
+    void awaitError(String text) throws IOException {
+        StringBuilder said = new StringBuilder();
+        while (!said.toString().contains(text)) {
+            int next = process.getErrorStream().read();
+            assertThat(next).as("%s", said).isNotEqualTo(-1);
+            said.append((char) next);
+        }
+    }
+
     public int exit() throws InterruptedException {
         assertThat(process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
         return process.exitValue();

@@ -2,6 +2,7 @@ package io.millrace.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("millrace serve and proxy with TLS, and openssl and redis-cli as their peers")
 class TlsTest {
@@ -120,6 +122,39 @@ class TlsTest {
             assertThat(new String(client.getInputStream().readNBytes(8), UTF_8)).isEqualTo("through\n");
             client.destroy();
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @DisplayName("tls-6: serve uses a new certificate when its files change, and on SIGHUP; a broken one is reported")
+    void reload(boolean signalled) throws Exception {
+        makeCertificate();
+        Path broken = directory.resolve("broken");
+        try (Cli server = Cli.serve(withFiles("echo"))) {
+            int port = server.port();
+            String first = fingerprint(port);
+            if (signalled) {
+                // A file that stays broken is reported at once, if somebody asks for it.
+                Files.copy(directory.resolve("key.pem"), broken);
+                Files.writeString(directory.resolve("key.pem"), "no key");
+                server.signal("HUP");
+                server.awaitError("TLS goes on with the certificates that it has: cannot use");
+                assertThat(fingerprint(port)).isEqualTo(first);
+            }
+            makeCertificate();
+            if (signalled) {
+                server.signal("HUP");
+            }
+            await().atMost(20, TimeUnit.SECONDS).until(() -> !fingerprint(port).equals(first));
+            server.signal("TERM");
+            assertThat(server.exit()).isZero();
+        }
+    }
+
+    private String fingerprint(int port) throws Exception {
+        String shown = run("", "openssl", "s_client", "-connect", "127.0.0.1:" + port, "-showcerts");
+        Path certificate = Files.writeString(directory.resolve("shown"), shown);
+        return run("", "openssl", "x509", "-in", certificate.toString(), "-noout", "-fingerprint", "-sha256");
     }
 
     @ParameterizedTest

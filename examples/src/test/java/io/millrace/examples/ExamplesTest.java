@@ -208,6 +208,96 @@ class ExamplesTest {
         }
     }
 
+    private void openssl(String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(List.of("openssl"));
+        command.addAll(List.of(arguments));
+        Process process = new ProcessBuilder(command)
+                .directory(directory.toFile())
+                .redirectErrorStream(true)
+                .start();
+        process.getOutputStream().close();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).as(said).isTrue();
+        assertThat(process.exitValue()).as(said).isZero();
+    }
+
+    /** Runs the commands of docs/tls.md that make an authority and certificates. */
+    private void makeCertificates() throws Exception {
+        boolean installed = Stream.of(System.getenv("PATH").split(java.io.File.pathSeparator))
+                .anyMatch(place -> Files.isExecutable(Path.of(place, "openssl")));
+        if (!installed) {
+            System.out.println("SKIPPED: openssl is not installed; sudo apt-get install -y openssl");
+        }
+        assumeTrue(installed || "1".equals(System.getenv("MILLRACE_REQUIRE_TOOLS")), "openssl is not installed");
+        Matcher commands = Pattern.compile("(?m)^openssl (.*(?:\\\\\\n.*)*)$")
+                .matcher(Files.readString(Path.of("../docs/tls.md")));
+        int count = 0;
+        while (commands.find()) {
+            String line = commands.group(1).replace("\\\n", " ").strip();
+            if (line.startsWith("s_client")) {
+                continue; // needs a server
+            }
+            count++;
+            List<String> words = new ArrayList<>();
+            Matcher word = Pattern.compile("'([^']*)'|(\\S+)").matcher(line);
+            while (word.find()) {
+                words.add(word.group(1) != null ? word.group(1) : word.group(2));
+            }
+            openssl(words.toArray(String[]::new));
+        }
+        assertThat(count).isGreaterThanOrEqualTo(4);
+    }
+
+    private String file(String name) {
+        return directory.resolve(name).toString();
+    }
+
+    @Test
+    @DisplayName("tls-1: the certificates that docs/tls.md makes work for its server, its client and mutual TLS")
+    void tls() throws Exception {
+        makeCertificates();
+        Process server = start(TlsServer.class, null, file("server.pem"), file("server.key"), "0");
+        try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8)) {
+            String port = Integer.toString(portIn(out.readLine()));
+            Process client = start(TlsClient.class, null, file("ca.pem"), port);
+            try (BufferedReader answer = client.inputReader(StandardCharsets.UTF_8)) {
+                assertThat(answer.lines()).containsExactly("hello", "TLSv1.3");
+            } finally {
+                client.destroyForcibly();
+            }
+            pressEnter(server);
+            assertThat(server.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(server.exitValue()).isZero();
+        } finally {
+            server.destroyForcibly();
+        }
+        Process mutual = start(MutualTls.class, null, file("server.pem"), file("server.key"), file("ca.pem"), "0");
+        try (BufferedReader out = mutual.inputReader(StandardCharsets.UTF_8)) {
+            int port = portIn(out.readLine());
+            Process client = new ProcessBuilder(
+                            "openssl",
+                            "s_client",
+                            "-quiet",
+                            "-connect",
+                            "localhost:" + port,
+                            "-CAfile",
+                            file("ca.pem"),
+                            "-cert",
+                            file("client.pem"),
+                            "-key",
+                            file("client.key"))
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            try (BufferedReader answer = client.inputReader(StandardCharsets.UTF_8)) {
+                assertThat(answer.readLine()).isEqualTo("hello CN=alice");
+            } finally {
+                client.destroyForcibly();
+            }
+        } finally {
+            mutual.destroyForcibly();
+        }
+    }
+
     @Test
     @DisplayName("a Netty server and a TcpServer on one thread")
     void nettyBesideTcpServer() throws Exception {

@@ -7,12 +7,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Where a certificate and its key are.
  *
- * @param passphrase for the key; null if it is not encrypted
+ * @param chain the file with the certificate; or a key store, which has both
+ * @param key null if it is a key store
+ * @param passphrase for the key or the store; null if the key is not encrypted
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-public record CertificateFiles(Path chain, Path key, char @Nullable [] passphrase) {
+public record CertificateFiles(Path chain, @Nullable Path key, char @Nullable [] passphrase) {
     public CertificateFiles {
         Objects.requireNonNull(chain, "chain");
-        Objects.requireNonNull(key, "key");
     }
 }

@@ -2,6 +2,7 @@ package io.millrace.server.secure;
 
 import io.millrace.engine.internal.FailureLog;
 import java.util.ArrayDeque;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,19 +13,27 @@ import org.jspecify.annotations.Nullable;
 final class HandshakeGate {
     private final int mostRunning;
     private final int mostWaiting;
+    private final Consumer<Runnable> threads;
     private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
     private int running;
 
     HandshakeGate(int mostRunning, int mostWaiting) {
+        this(mostRunning, mostWaiting, what -> Thread.ofVirtual().name("millrace-tls").start(what));
+    }
+
+    /** @param threads starts a thread that runs what it is given */
+    HandshakeGate(int mostRunning, int mostWaiting, Consumer<Runnable> threads) {
         this.mostRunning = mostRunning;
         this.mostWaiting = mostWaiting;
+        this.threads = threads;
     }
 
     /** Runs a task soon. Returns false if too many are waiting. */
     synchronized boolean submit(Runnable task) {
         if (running < mostRunning) {
+            // Counted once it has started, for which there may be no memory; it cannot end before this returns.
+            threads.accept(() -> runAll(task));
             running++;
-            Thread.ofVirtual().name("millrace-tls").start(() -> runAll(task));
             return true;
         }
         if (waiting.size() < mostWaiting) {
@@ -44,6 +53,7 @@ final class HandshakeGate {
         }
     }
 
+    /** Takes the next task, or gives the place up: in one step, so that no task is left to wait for nobody. */
     private synchronized @Nullable Runnable next() {
         Runnable task = waiting.poll();
         if (task == null) {

@@ -57,13 +57,14 @@ final class PemFile {
     private PemFile() {}
 
     /** Reads a certificate and its key, and checks that they belong together. */
-    static CertificateChooser.Entry entry(CertificateFiles files) throws IOException {
-        List<X509Certificate> chain = certificates(files.chain());
-        PrivateKey key = key(files.key(), files.passphrase());
+    static CertificateChooser.Entry entry(Path chainFile, Path keyFile, char @Nullable [] passphrase)
+            throws IOException {
+        List<X509Certificate> chain = certificates(chainFile);
+        PrivateKey key = key(keyFile, passphrase);
         if (!belong(chain.getFirst().getPublicKey(), key)) {
             throw cannotUse(
-                    files.key(),
-                    "it is not the key of the first certificate in " + files.chain() + " ("
+                    keyFile,
+                    "it is not the key of the first certificate in " + chainFile + " ("
                             + chain.getFirst().getSubjectX500Principal()
                             + "); put the server's certificate first, and give the key that it was made for");
         }

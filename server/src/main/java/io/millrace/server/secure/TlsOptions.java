@@ -202,7 +202,9 @@ public record TlsOptions(
         List<Path> files = new ArrayList<>();
         for (CertificateFiles each : certificates) {
             files.add(each.chain());
-            files.add(each.key());
+            if (each.key() != null) {
+                files.add(each.key());
+            }
         }
         if (trust != null) {
             files.add(trust);

@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import javax.net.ssl.ExtendedSSLSession;
 import javax.net.ssl.KeyManager;
@@ -38,7 +39,7 @@ public final class TlsSettings implements Tls {
 
     /** With a context of the user's. */
     public TlsSettings(TlsOptions options) {
-        this(options, new Loaded(java.util.Objects.requireNonNull(options.context()), null));
+        this(options, new Loaded(Objects.requireNonNull(options.context()), null));
     }
 
     private TlsSettings(TlsOptions options, Loaded loaded) {
@@ -59,8 +60,14 @@ public final class TlsSettings implements Tls {
         List<CertificateChooser.Entry> entries = new ArrayList<>();
         Instant expiry = null;
         for (CertificateFiles files : options.certificates()) {
-            CertificateChooser.Entry entry = PemFile.entry(files);
-            entries.add(entry);
+            Path key = files.key();
+            if (key != null) {
+                entries.add(PemFile.entry(files.chain(), key, files.passphrase()));
+            } else {
+                entries.addAll(KeyStoreFile.entries(files.chain(), Objects.requireNonNull(files.passphrase())));
+            }
+        }
+        for (CertificateChooser.Entry entry : entries) {
             for (X509Certificate each : entry.chain()) {
                 expiry = earlier(expiry, each.getNotAfter().toInstant());
             }

@@ -63,14 +63,30 @@ public final class TlsTransport implements StreamTransport, TransportSink {
 
     private static final int HANDSHAKE = 22;
 
-    /** An alert, as it is sent before anything is encrypted. */
+    /** Alerts, as they are sent before anything is encrypted. */
     private static final byte[] UNEXPECTED_MESSAGE = {21, 3, 3, 0, 2, 2, 10};
+
+    private static final byte[] RECORD_OVERFLOW = {21, 3, 3, 0, 2, 2, 22};
 
     /** More than the longest record that TLS 1.2 allows, which is longer than that of TLS 1.3. */
     private static final int LONGEST_RECORD = (1 << 14) + 2048;
 
     /** If the peer does not take this much of what we have to answer, it is not read. */
-    private static final int MOST_OVERHEAD = 64 * 1024;
+    static final int MOST_OVERHEAD = 64 * 1024;
+
+    /** The longest handshake, in bytes received: several times as long as any with chains of certificates. */
+    static final int LONGEST_HANDSHAKE = 256 * 1024;
+
+    /**
+     * How many records without data, such as updates of keys, warnings and empty ones, a peer may send in a row within a
+     * second. Each of them costs us much more than it costs the peer.
+     */
+    static final int MOST_SILENT = 100;
+
+    private static final long SILENCE_NANOS = 1_000_000_000;
+
+    /** How often the engine may take nothing of a whole record in a row. It wants other steps first, but never so many. */
+    private static final int MOST_STALLS = 16;
 
     private final ServerLoop loop;
     private final TransportSink sink;
@@ -84,7 +100,15 @@ public final class TlsTransport implements StreamTransport, TransportSink {
     private @Nullable AlarmKey deadline;
     private @Nullable TlsSession session;
 
+    private boolean begun;
     private boolean established;
+    /** How many bytes the handshake has taken so far. */
+    private int handshakeBytes;
+    /** How many records without data came in a row, and when the first of them. */
+    private int silentRecords;
+
+    private long silentSince;
+    private int stalls;
     /** Whether handshakes after the first one are refused: TLS 1.3 has none, and other messages of that kind. */
     private boolean refusesHandshakes;
     /** Whether a part of the handshake is computed elsewhere. */
@@ -122,7 +146,7 @@ public final class TlsTransport implements StreamTransport, TransportSink {
     /** What was decrypted and not delivered, because the connection was paused meanwhile. */
     private ByteBuffer undelivered = NOTHING;
 
-    private TlsTransport(
+    TlsTransport(
             ServerLoop loop,
             TransportSink sink,
             InetSocketAddress peer,
@@ -157,12 +181,17 @@ public final class TlsTransport implements StreamTransport, TransportSink {
             throws IOException {
         TlsTransport tls = new TlsTransport(loop, sink, peer, pieceSize, settings, target);
         boolean stands = stream.isConnected();
-        tls.raw = loop.attach(stream, tls, loop.sharesBuffer() ? SHARED_READ : OWN_READ);
+        tls.carry(loop.attach(stream, tls, loop.sharesBuffer() ? SHARED_READ : OWN_READ));
         if (stands) {
             // Not now: the sink must not be called before this returns.
             loop.atEndOfTurn(tls::begin);
         }
         return tls;
+    }
+
+    /** Sets the transport below, once. */
+    void carry(StreamTransport below) {
+        raw = below;
     }
 
     private StreamTransport raw() {
@@ -181,10 +210,12 @@ public final class TlsTransport implements StreamTransport, TransportSink {
         begin();
     }
 
+    /** Begins the handshake: at the end of the turn or, if that has much to do, when the first bytes arrive. */
     private void begin() {
-        if (closed) {
+        if (closed || begun) {
             return;
         }
+        begun = true;
         try {
             deadline = loop.schedule(settings.handshakeNanos(), this::timeUp);
             engine.beginHandshake();
@@ -243,21 +274,31 @@ public final class TlsTransport implements StreamTransport, TransportSink {
 
     /** Elsewhere. */
     private void runTasks() {
-        if (!closed) {
-            for (Runnable task = engine.getDelegatedTask(); task != null; task = engine.getDelegatedTask()) {
-                task.run();
-            }
-        }
+        Throwable thrown = null;
         try {
-            loop.execute(this::goOn);
+            if (!closed) {
+                for (Runnable task = engine.getDelegatedTask(); task != null; task = engine.getDelegatedTask()) {
+                    task.run();
+                }
+            }
+        } catch (Throwable e) {
+            thrown = e;
+        }
+        Throwable failure = thrown;
+        try {
+            loop.execute(() -> goOn(failure));
         } catch (RejectedExecutionException e) {
             // The loop has ended, and the connection with it.
         }
     }
 
-    private void goOn() {
+    private void goOn(@Nullable Throwable failure) {
         computing = false;
         if (closed) {
+            return;
+        }
+        if (failure != null) {
+            fail(new SSLHandshakeException("a step of the TLS handshake could not be computed: " + failure, failure));
             return;
         }
         try {
@@ -296,6 +337,9 @@ public final class TlsTransport implements StreamTransport, TransportSink {
     public void onReceived(ByteBuffer data) {
         if (closed || inputEnded) {
             return;
+        }
+        if (!begun) {
+            begin();
         }
         try {
             take(data);
@@ -392,14 +436,16 @@ public final class TlsTransport implements StreamTransport, TransportSink {
             throw new SSLException("the peer does not speak TLS: it began with " + beginning(from));
         }
         boolean ended = false;
+        int before = from.position();
         ByteBuffer plain = buffers.borrowPlain();
         try {
             boolean more = true;
             while (more) {
                 if (refusesHandshakes && from.get(from.position()) == HANDSHAKE) {
-                    throw new SSLException("the peer asks for another handshake (renegotiation), which is refused");
+                    throw refused("the peer asks for another handshake (renegotiation), which is refused");
                 }
                 SSLEngineResult result = engine.unwrap(from, plain);
+                limit(result);
                 more = switch (result.getStatus()) {
                     case OK ->
                         result.getHandshakeStatus() == HandshakeStatus.NOT_HANDSHAKING
@@ -412,11 +458,17 @@ public final class TlsTransport implements StreamTransport, TransportSink {
                     }
                     case BUFFER_OVERFLOW -> {
                         if (plain.position() == 0) {
-                            throw new SSLException("the peer sent a record that is too long");
+                            throw refused("the peer sent a record that is too long");
                         }
                         yield false;
                     }
-                    case BUFFER_UNDERFLOW -> throw new SSLException("the peer sent what is no TLS record");
+                    case BUFFER_UNDERFLOW -> {
+                        // It says that it is longer than a record can be, and the engine would wait for the rest.
+                        if (!established && handshakeBytes == 0) {
+                            sendControl(ByteBuffer.wrap(RECORD_OVERFLOW));
+                        }
+                        throw refused("the peer sent what is no TLS record");
+                    }
                 };
             }
             if (plain.position() > 0) {
@@ -428,7 +480,42 @@ public final class TlsTransport implements StreamTransport, TransportSink {
         step();
         if (ended && !closed) {
             endInput();
+        } else if (from.position() != before || computing) {
+            stalls = 0;
+        } else if (++stalls > MOST_STALLS) {
+            throw refused("the engine does not go on with what the peer sent: " + engine.getHandshakeStatus());
         }
+    }
+
+    /** Ends a connection whose peer makes us work for nothing. */
+    private void limit(SSLEngineResult result) throws SSLException {
+        if (!established) {
+            handshakeBytes += result.bytesConsumed();
+            if (handshakeBytes > LONGEST_HANDSHAKE) {
+                throw refused("the peer's handshake is longer than " + LONGEST_HANDSHAKE
+                        + " bytes; its chain of certificates may be too long");
+            }
+        } else if (result.bytesProduced() > 0) {
+            silentRecords = 0;
+        } else if (result.bytesConsumed() > 0) {
+            long now = loop.now();
+            if (silentRecords == 0 || now - silentSince > SILENCE_NANOS) {
+                silentRecords = 0;
+                silentSince = now;
+            }
+            if (++silentRecords > MOST_SILENT) {
+                throw refused("the peer sent more than " + MOST_SILENT + " records without data within a second");
+            }
+        }
+    }
+
+    /**
+     * Returns why we end a connection that the engine would go on with. The engine would only announce a regular end to
+     * the peer, which might take what it got for the whole; so the peer is told nothing.
+     */
+    private SSLException refused(String why) {
+        outputEnded = true;
+        return new SSLException(why);
     }
 
     /** Returns the first bytes as text, if they are text. */
@@ -489,6 +576,7 @@ public final class TlsTransport implements StreamTransport, TransportSink {
             return;
         }
         if (!established) {
+            outputEnded = true; // nothing was sent whose end could be announced
             fail(new SSLHandshakeException("the peer closed the connection during the TLS handshake"));
         } else {
             fail(new TlsTruncatedException("the input has ended, but the peer did not say so by close_notify; some of"
@@ -628,8 +716,12 @@ public final class TlsTransport implements StreamTransport, TransportSink {
             if (result.getStatus() == SSLEngineResult.Status.CLOSED) {
                 throw new SSLException("cannot send: TLS was closed");
             }
+            boolean moved = result.bytesConsumed() > 0 || result.bytesProduced() > 0;
+            if (!moved && out.position() == 0) {
+                throw new SSLException("cannot send: the engine encrypts nothing (" + result.getStatus() + ")");
+            }
             plain += result.bytesConsumed();
-            more = (result.bytesConsumed() > 0 || result.bytesProduced() > 0)
+            more = moved
                     && from[end - 1].hasRemaining()
                     && out.remaining() >= LoopBuffers.RECORD;
         }
@@ -712,7 +804,7 @@ public final class TlsTransport implements StreamTransport, TransportSink {
         if (established && (confirmed > 0 || !held.hasRemaining())) {
             sink.onWritable();
         }
-        updateReading();
+        drain(); // it may have been held back because the peer did not take our answers
     }
 
     @Override
@@ -825,8 +917,8 @@ public final class TlsTransport implements StreamTransport, TransportSink {
         if (closed) {
             return;
         }
-        if ((cause instanceof SSLException && !(cause instanceof TlsTruncatedException))
-                || cause instanceof RuntimeException) {
+        // An engine that computes would have us wait. Other failures are not the peer's, and have no word in TLS.
+        if (cause instanceof SSLException && !(cause instanceof TlsTruncatedException) && !computing) {
             sendAlert();
         }
         closed = true;
@@ -872,6 +964,16 @@ public final class TlsTransport implements StreamTransport, TransportSink {
         if (!closed) {
             sink.onLoopEnd();
         }
+    }
+
+    /** For tests. */
+    SSLEngine engine() {
+        return engine;
+    }
+
+    /** Returns how many bytes its own buffers have, for tests: none if it is idle. */
+    int ownBytes() {
+        return held.capacity() + kept.capacity() + undelivered.capacity();
     }
 
     @Override

@@ -130,7 +130,7 @@ public sealed interface Tls permits TlsSettings {
          * @return this
          */
         public Builder certificate(Path chain, Path key) {
-            options = options.withCertificate(new CertificateFiles(chain, key, null));
+            options = options.withCertificate(new CertificateFiles(chain, Objects.requireNonNull(key, "key"), null));
             return this;
         }
 
@@ -143,7 +143,21 @@ public sealed interface Tls permits TlsSettings {
          * @return this
          */
         public Builder certificate(Path chain, Path key, char[] passphrase) {
-            options = options.withCertificate(new CertificateFiles(chain, key, passphrase.clone()));
+            options = options.withCertificate(
+                    new CertificateFiles(chain, Objects.requireNonNull(key, "key"), passphrase.clone()));
+            return this;
+        }
+
+        /**
+         * Adds all certificates of a key store that have their private key there, in the order of their aliases: see
+         * {@link #certificate(Path, Path)}.
+         *
+         * @param file a key store in PKCS#12 or JKS, as the JDK's keytool and openssl pkcs12 write them
+         * @param password of the store and of its keys; copied
+         * @return this
+         */
+        public Builder keyStore(Path file, char[] password) {
+            options = options.withCertificate(new CertificateFiles(file, null, password.clone()));
             return this;
         }
 

@@ -20,10 +20,12 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -77,9 +79,13 @@ class OpenSslInteropTest {
     }
 
     private TcpServer start(Tls tls) throws IOException {
+        return start(tls, new Echo());
+    }
+
+    private TcpServer start(Tls tls, ConnectionHandler handler) throws IOException {
         ServerSetting.Opened manager = new ServerSetting("epoll", Dispatch.LOOP).open(Clock.system());
         opened.add(manager);
-        TcpServer server = manager.server().tls(tls).start(new Echo());
+        TcpServer server = manager.server().tls(tls).start(handler);
         opened.add(server);
         return server;
     }
@@ -203,17 +209,156 @@ class OpenSslInteropTest {
         assertThat(log).isEmpty();
     }
 
+    @Test
+    @DisplayName("tls-2: s_client gets the certificate for the name that it asks for")
+    void serverName() throws Exception {
+        TcpServer server = start(Tls.builder()
+                .certificate(CERTIFICATES.chain("ec"), CERTIFICATES.key("ec"))
+                .certificate(CERTIFICATES.chain("other"), CERTIFICATES.key("other"))
+                .build());
+        assertThat(OpenSsl.run(
+                        "s_client", "-connect", "127.0.0.1:" + server.address().getPort(), "-servername", "other.example"))
+                .containsPattern("subject=CN ?= ?other");
+        assertThat(OpenSsl.run("s_client", "-connect", "127.0.0.1:" + server.address().getPort(), "-noservername"))
+                .containsPattern("subject=CN ?= ?localhost");
+    }
+
+    @Test
+    @DisplayName("tls-4: s_client ends its output, and we still send; nobody takes that for an error")
+    void halfClose() throws Exception {
+        CompletableFuture<String> written = new CompletableFuture<>();
+        TcpServer server = start(CERTIFICATES.server(), new Echo() {
+            @Override
+            public void onEndOfInput(Connection connection) {
+                connection.send(ByteBuffer.allocate(200_000), (same, failure) -> written.complete("" + failure));
+                connection.close();
+            }
+        });
+        Process client = start(client(server, "-tls1_3"));
+        talk(client, "the last word\n");
+        client.getOutputStream().close(); // has it send close_notify and read on
+        assertThat(written.get(20, TimeUnit.SECONDS)).isEqualTo("null");
+        client.getInputStream().readAllBytes();
+        await().until(() -> server.context().connections().isEmpty());
+        assertThat(log).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-tls1_3", "-tls1_2"})
+    @DisplayName("tls-4: 20 MB there and back through s_client")
+    void large(String version, @TempDir Path directory) throws Exception {
+        TcpServer server = start(CERTIFICATES.server());
+        byte[] data = new byte[20_000_000];
+        new Random(20).nextBytes(data);
+        Path file = Files.write(directory.resolve("data"), data);
+        List<String> command = new ArrayList<>(List.of("openssl"));
+        command.addAll(List.of(client(server, version, "-quiet")));
+        Process client = new ProcessBuilder(command)
+                .redirectInput(file.toFile())
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        opened.add(client::destroyForcibly);
+        assertThat(client.getInputStream().readNBytes(data.length)).isEqualTo(data);
+        assertThat(log).isEmpty();
+    }
+
+    @Test
+    @DisplayName("tls-4: a s_client that does not read fills our queue up to the water mark, and then gets everything")
+    void slow() throws Exception {
+        byte[] data = new byte[20_000_000];
+        new Random(21).nextBytes(data);
+        CompletableFuture<Connection> full = new CompletableFuture<>();
+        TcpServer server = start(CERTIFICATES.server(), new Echo() {
+            @Override
+            public void onConnect(Connection connection) {
+                connection.send(ByteBuffer.wrap(data));
+                full.complete(connection);
+            }
+        });
+        List<String> command = new ArrayList<>(List.of("openssl"));
+        command.addAll(List.of(client(server, "-tls1_3", "-quiet")));
+        Process client = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        opened.add(client::destroyForcibly);
+        Connection connection = full.get(20, TimeUnit.SECONDS);
+        assertThat(connection.isWritable()).isFalse();
+        assertThat(connection.queuedBytes()).isPositive();
+        assertThat(client.getInputStream().readNBytes(data.length)).isEqualTo(data);
+        await().until(() -> connection.queuedBytes() == 0 && connection.isWritable());
+        assertThat(connection.bytesSent()).isEqualTo(data.length);
+        assertThat(log).isEmpty();
+    }
+
     // ---- s_server ----
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-tls1_3", "-tls1_2"})
+    @DisplayName("tls-2: we resume a session with s_server, which has a certificate for the name that we ask for")
+    void resumesWithServer(String version) throws Exception {
+        int port = freePort();
+        Process server = start(
+                "s_server",
+                "-accept",
+                "127.0.0.1:" + port,
+                version,
+                "-cert",
+                CERTIFICATES.chain("other").toString(),
+                "-key",
+                CERTIFICATES.key("other").toString(),
+                "-servername",
+                "localhost",
+                "-cert2",
+                CERTIFICATES.chain("rsa").toString(),
+                "-key2",
+                CERTIFICATES.key("rsa").toString());
+        StringBuffer said = new StringBuffer();
+        Thread.ofPlatform().daemon().start(() -> {
+            try (InputStream in = server.getInputStream()) {
+                for (int next = in.read(); next >= 0; next = in.read()) {
+                    said.append((char) next);
+                }
+            } catch (IOException e) {
+                said.append(e);
+            }
+        });
+        await().until(() -> said.indexOf("ACCEPT") >= 0);
+        TcpClient client = TcpClient.builder().tls(CERTIFICATES.client()).open();
+        opened.add(client);
+        for (int i = 1; i <= 2; i++) {
+            LinkedBlockingQueue<String> received = new LinkedBlockingQueue<>();
+            Connection connection = client.connect(
+                            "localhost",
+                            port,
+                            (same, data) -> received.add(US_ASCII.decode(data).toString()))
+                    .get(20, TimeUnit.SECONDS);
+            assertThat(connection.tls().orElseThrow().peerCertificates().getFirst().getPublicKey().getAlgorithm())
+                    .isEqualTo("RSA");
+            // A ticket of TLS 1.3 comes before what is sent after it.
+            server.getOutputStream().write("go on\n".getBytes(US_ASCII));
+            server.getOutputStream().flush();
+            assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo("go on\n");
+            String word = "connection " + i;
+            connection.send(word + "\n");
+            await().until(() -> said.indexOf(word) >= 0);
+            assertThat(said.indexOf("Reused session-id") >= 0).as(said.toString()).isEqualTo(i == 2);
+            connection.close();
+            await().until(() -> connection.isClosed());
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket unused = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return unused.getLocalPort();
+        }
+    }
 
     @ParameterizedTest
     @CsvSource({"ec, -tls1_3", "ec, -tls1_2", "rsa, -tls1_3", "rsa, -tls1_2"})
     @DisplayName(
             "tls-1, tls-2: we verify s_server, ask for its name and protocol, show a certificate, and get its echo")
     void server(String alias, String version) throws Exception {
-        int port;
-        try (ServerSocket unused = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = unused.getLocalPort();
-        }
+        int port = freePort();
         Process server = start(
                 "s_server",
                 "-accept",

@@ -136,6 +136,39 @@ class PemTest {
     }
 
     @Test
+    @DisplayName("tls-1: a key store has certificates and keys in one file; one that cannot be used is refused")
+    void keyStore() throws Exception {
+        char[] password = "secret".toCharArray();
+        CERTIFICATES.chain("ec");
+        Path store = CERTIFICATES.store();
+        Tls tls = Tls.builder().keyStore(store, password).build();
+        assertThat(tls.files()).containsExactly(store);
+        assertThat(tls.expiry()).isPresent();
+        tls.reload();
+        Path pem = write("chain.pem", Files.readString(CERTIFICATES.chain("ec")));
+        Path cut = directory.resolve("cut.p12");
+        Files.write(cut, java.util.Arrays.copyOf(Files.readAllBytes(store), 300));
+        assertStoreRefused(store, "wrong".toCharArray(), "the password does not open it");
+        assertStoreRefused(pem, password, "it is no key store", "certificate(chain, key)");
+        assertStoreRefused(cut, password, "cannot use " + cut);
+        assertStoreRefused(directory.resolve("none.p12"), password, "there is no such file");
+        Path empty = directory.resolve("empty.p12");
+        java.security.KeyStore nothing = java.security.KeyStore.getInstance("PKCS12");
+        nothing.load(null, null);
+        try (var out = Files.newOutputStream(empty)) {
+            nothing.store(out, password);
+        }
+        assertStoreRefused(empty, password, "it holds no private key");
+    }
+
+    private static void assertStoreRefused(Path store, char[] password, String... reasons) {
+        assertThatThrownBy(() -> Tls.builder().keyStore(store, password).build())
+                .isInstanceOf(IOException.class)
+                .hasMessageStartingWith("cannot use " + store)
+                .hasMessageContainingAll(reasons);
+    }
+
+    @Test
     @DisplayName("tls-1: no key that is cut off or changed at any byte does more than be refused")
     void everyBrokenKey() throws Exception {
         String whole = key("ec");

@@ -149,6 +149,11 @@ final class TestCertificates {
         return write(alias, true);
     }
 
+    /** The key store with all that were made so far. */
+    Path store() {
+        return store;
+    }
+
     Path authority() {
         return write("ca", false);
     }
