@@ -408,6 +408,40 @@ class TimeoutsTest {
     }
 
     @Test
+    @DisplayName("srv-12, end-7: an onIdle that sets another timeout leaves one alarm, not two")
+    void onIdleSetsAnother() throws Exception {
+        CompletableFuture<Void> told = new CompletableFuture<>();
+        ConnectionHandler resetting = new ConnectionHandler() {
+            @Override
+            public void onConnect(Connection connection) {
+                connected.complete(connection);
+            }
+
+            @Override
+            public void onData(Connection connection, ByteBuffer data) {}
+
+            @Override
+            public void onIdle(Connection connection, Idle kind) {
+                connection.setIdleTimeout(Duration.ofSeconds(2));
+                told.complete(null);
+            }
+        };
+        try (Reactors loops = loops("epoll", clock);
+                TcpServer server = TcpServer.builder()
+                        .manager(loops)
+                        .idleTimeout(Duration.ofSeconds(5))
+                        .start(resetting);
+                Socket socket = connect(server)) {
+            connected.get(10, TimeUnit.SECONDS);
+            drained(loops);
+            clock.advance(Duration.ofSeconds(5));
+            told.get(10, TimeUnit.SECONDS);
+            assertThat(turned(loops).alarmsPending()).isEqualTo(1);
+            assertThat(socket.isConnected()).isTrue();
+        }
+    }
+
+    @Test
     @DisplayName("srv-13, end-7: a connect that is cancelled before its loop gets to it leaves nothing behind")
     void cancelledBeforeItBegan() throws Exception {
         CountDownLatch open = new CountDownLatch(1);

@@ -7,17 +7,23 @@ import io.millrace.engine.Dispatch;
 import io.millrace.server.Connection;
 import io.millrace.server.ConnectionHandler;
 import io.millrace.server.Framing;
+import io.millrace.server.Idle;
 import io.millrace.server.Relay;
 import io.millrace.server.SendResult;
 import io.millrace.server.TcpServer;
+import io.millrace.testkit.Await;
 import io.millrace.testkit.TestConnection;
+import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("What a connection does where two of its rules meet, without sockets")
 class ConnectionEdgesTest {
@@ -202,6 +208,110 @@ class ConnectionEdgesTest {
             peer.peerReads(1);
             assertThat(log).containsExactlyInAnyOrder("data x", "data y", "writable");
             assertThat(peer.connection().isWritable()).isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("srv-5, end-9: who asks in the last callback whether all was written hears of what was lost")
+    void askedInTheLastCallback() {
+        List<CompletableFuture<Void>> asked = new ArrayList<>();
+        try (TestConnection peer = TestConnection.open(new Recording() {
+            @Override
+            public void onDisconnect(Connection connection) {
+                asked.add(connection.written());
+            }
+        })) {
+            peer.peerStopsReading();
+            peer.connection().send("abc");
+            peer.connection().abort();
+            peer.runUntilIdle();
+            assertThat(asked).singleElement().matches(CompletableFuture::isCompletedExceptionally);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Dispatch.class)
+    @DisplayName("srv-6: a task that has run is not kept until the end of the connection")
+    void tasksAreForgotten(Dispatch mode) {
+        TcpServer.Builder settings = TcpServer.builder().dispatch(mode, 1);
+        try (TestConnection peer = TestConnection.open(settings, new Recording())) {
+            List<WeakReference<Object>> done = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                Object used = new Object();
+                peer.connection().execute(() -> log.add("ran " + used.hashCode()));
+                done.add(new WeakReference<>(used));
+            }
+            peer.runUntilIdle();
+            assertThat(log).hasSize(3);
+            // The last one may still be on the stack.
+            Await.until("they are collected", () -> {
+                System.gc();
+                return done.stream().filter(each -> each.get() != null).count() <= 1;
+            });
+        }
+    }
+
+    // ---- Silence ----
+
+    private final ConnectionHandler idle = new Recording() {
+        @Override
+        public void onIdle(Connection connection, Idle kind) {
+            log.add("idle " + kind);
+        }
+    };
+
+    @Test
+    @DisplayName("srv-12: a limit of writing alone is watched, also behind a longer one of reading")
+    void shorterLimitLater() {
+        try (TestConnection peer = TestConnection.open(idle);
+                TestConnection another = peer.openAnother()) {
+            peer.connection().setWriteIdleTimeout(Duration.ofSeconds(4));
+            peer.advance(Duration.ofSeconds(4));
+            assertThat(log).containsExactly("idle WRITE");
+            peer.close();
+            log.clear();
+            another.connection().setReadIdleTimeout(Duration.ofSeconds(10));
+            another.advance(Duration.ofSeconds(1));
+            another.connection().setWriteIdleTimeout(Duration.ofSeconds(4));
+            another.advance(Duration.ofSeconds(4).minusNanos(1));
+            assertThat(log).isEmpty();
+            another.advance(Duration.ofNanos(1));
+            assertThat(log).containsExactly("idle WRITE");
+        }
+    }
+
+    private static TcpServer.Builder impatient() {
+        return TcpServer.builder()
+                .waterMarks(2, 4, 100)
+                .writeTimeout(Duration.ZERO)
+                .idleTimeout(Duration.ofSeconds(5));
+    }
+
+    @Test
+    @DisplayName("srv-12, mill-10: a peer that takes nothing is idle, though what it has sent is not read meanwhile")
+    void fullIsIdle() {
+        try (TestConnection peer = TestConnection.open(impatient(), new Recording())) {
+            peer.peerStopsReading();
+            assertThat(peer.connection().send("abcde")).isEqualTo(SendResult.ABOVE_HIGH_WATER);
+            peer.runUntilIdle();
+            peer.receive("x");
+            peer.advance(Duration.ofSeconds(5));
+            assertThat(log).containsExactly("error SocketTimeoutException", "disconnect");
+        }
+    }
+
+    @Test
+    @DisplayName("srv-12, mill-10: one that was closed is idle, too, if its peer does not take the rest")
+    void closedIsIdle() {
+        try (TestConnection peer = TestConnection.open(impatient(), new Recording())) {
+            peer.peerStopsReading();
+            peer.connection().send("abc");
+            peer.connection().close();
+            peer.advance(Duration.ofSeconds(5).minusNanos(1));
+            assertThat(peer.isClosed()).isFalse();
+            peer.advance(Duration.ofNanos(1));
+            assertThat(peer.isClosed()).isTrue();
+            assertThat(log).containsExactly("error SocketTimeoutException", "disconnect");
         }
     }
 
