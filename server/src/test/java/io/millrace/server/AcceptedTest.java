@@ -2,6 +2,7 @@ package io.millrace.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.millrace.engine.Dispatch;
 import io.millrace.engine.Reactors;
@@ -14,7 +15,11 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
@@ -82,6 +87,51 @@ class AcceptedTest {
             Connection over = handler.over.get(10, TimeUnit.SECONDS);
             assertThat(handler.asked).isEqualTo(server.address());
             assertThat(over.localAddress()).isEqualTo(server.address());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("mill-7: one that is closed before its loop got to it is not told of, and its peer sees the end")
+    void closedBeforeItsLoopGotToIt(String backend) throws Exception {
+        LinkedBlockingQueue<Long> told = new LinkedBlockingQueue<>();
+        CountDownLatch open = new CountDownLatch(1);
+        ConnectionHandler holding = new ConnectionHandler() {
+            @Override
+            public void onConnect(Connection connection) throws Exception {
+                told.add(connection.id());
+                if (connection.id() == 2) {
+                    open.await(); // holds the second loop, which does not accept
+                }
+            }
+
+            @Override
+            public void onData(Connection connection, ByteBuffer data) {}
+        };
+        List<Socket> sockets = new ArrayList<>();
+        try (TcpServer server = TcpServer.builder()
+                .reactors(Reactors.builder().reactors(2).backend(backend))
+                .reusePort(false)
+                .start(holding)) {
+            for (long id = 1; id <= 4; id++) {
+                sockets.add(new Socket(
+                        server.address().getAddress(), server.address().getPort()));
+                if (id < 4) {
+                    long wanted = id;
+                    await().until(() -> server.context().connection(wanted) != null);
+                }
+            }
+            await().until(() -> server.context().connection(4) != null);
+            assertThat(server.context().close(4)).isTrue();
+            open.countDown();
+            assertThat(sockets.get(3).getInputStream().read()).isEqualTo(-1);
+            await().until(() -> told.size() == 3);
+            assertThat(told).containsExactlyInAnyOrder(1L, 2L, 3L);
+        } finally {
+            open.countDown();
+            for (Socket socket : sockets) {
+                socket.close();
+            }
         }
     }
 

@@ -12,6 +12,7 @@ import io.millrace.server.Addresses.BlackHole;
 import io.millrace.server.group.Connections;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.ref.WeakReference;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -23,6 +24,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -535,6 +537,56 @@ class ConnectByNameTest {
                     .get(20, TimeUnit.SECONDS);
             turned(loops);
             assertThat(connection.isClosed()).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Dispatch.class)
+    @DisplayName("srv-13, mill-7: a cancel while onConnect runs ends the connection")
+    void cancelledInOnConnect(Dispatch mode) throws Exception {
+        CompletableFuture<CompletableFuture<Connection>> attempt = new CompletableFuture<>();
+        CompletableFuture<Void> ended = new CompletableFuture<>();
+        try (Reactors loops = loops("epoll");
+                TcpServer server = server(loops, "127.0.0.1", 0);
+                TcpClient client = client(loops, mode, Addresses.resolver("127.0.0.1"))) {
+            attempt.complete(client.connect("one.test", server.address().getPort(), new ConnectionHandler() {
+                @Override
+                public void onConnect(Connection made) {
+                    attempt.join().cancel(true);
+                }
+
+                @Override
+                public void onData(Connection made, ByteBuffer data) {}
+
+                @Override
+                public void onDisconnect(Connection made) {
+                    ended.complete(null);
+                }
+            }));
+            ended.get(20, TimeUnit.SECONDS);
+            assertThat(attempt.join()).isCancelled();
+        }
+    }
+
+    @Test
+    @DisplayName("srv-13, end-7: a client keeps nothing of attempts that are over")
+    void attemptsAreForgotten() throws Exception {
+        List<WeakReference<Object>> over = new ArrayList<>();
+        try (Reactors loops = loops("epoll");
+                TcpServer server = server(loops, "127.0.0.1", 0);
+                TcpClient client = client(loops, Dispatch.LOOP, Addresses.resolver("127.0.0.1"))) {
+            for (int i = 0; i < 3; i++) {
+                CompletableFuture<Connection> made =
+                        client.connect("one.test", server.address().getPort(), new Recording());
+                made.get(20, TimeUnit.SECONDS).abort();
+                over.add(new WeakReference<>(made));
+            }
+            await().until(() -> client.context().connections().isEmpty());
+            // The last one may still be on a stack.
+            await().until(() -> {
+                System.gc();
+                return over.stream().filter(each -> each.get() != null).count() <= 1;
+            });
         }
     }
 

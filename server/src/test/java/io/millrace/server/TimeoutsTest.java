@@ -19,6 +19,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -384,6 +385,84 @@ class TimeoutsTest {
             made.abort();
             await().until(() -> server.context().connections().isEmpty());
             await().until(() -> turned(loops).alarmsPending() == 0);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Dispatch.class)
+    @DisplayName("end-7, mill-12: a farewell that the peer has answered leaves no alarm behind")
+    void noAlarmOfAFarewellIsLeft(Dispatch mode) throws Exception {
+        try (Reactors loops = loops("epoll", clock);
+                TcpServer server = TcpServer.builder()
+                        .manager(loops)
+                        .dispatch(mode, 1)
+                        .start((connection, data) -> connection.close());
+                Socket socket = connect(server)) {
+            write(socket, "x");
+            await().until(() -> turned(loops).alarmsPending() == 1);
+            assertThat(socket.getInputStream().read()).isEqualTo(-1);
+            socket.close();
+            await().until(() -> server.context().connections().isEmpty());
+            assertThat(turned(loops).alarmsPending()).isZero();
+        }
+    }
+
+    @Test
+    @DisplayName("srv-12, end-7: an onIdle that sets another timeout leaves one alarm, not two")
+    void onIdleSetsAnother() throws Exception {
+        CompletableFuture<Void> told = new CompletableFuture<>();
+        ConnectionHandler resetting = new ConnectionHandler() {
+            @Override
+            public void onConnect(Connection connection) {
+                connected.complete(connection);
+            }
+
+            @Override
+            public void onData(Connection connection, ByteBuffer data) {}
+
+            @Override
+            public void onIdle(Connection connection, Idle kind) {
+                connection.setIdleTimeout(Duration.ofSeconds(2));
+                told.complete(null);
+            }
+        };
+        try (Reactors loops = loops("epoll", clock);
+                TcpServer server = TcpServer.builder()
+                        .manager(loops)
+                        .idleTimeout(Duration.ofSeconds(5))
+                        .start(resetting);
+                Socket socket = connect(server)) {
+            connected.get(10, TimeUnit.SECONDS);
+            drained(loops);
+            clock.advance(Duration.ofSeconds(5));
+            told.get(10, TimeUnit.SECONDS);
+            assertThat(turned(loops).alarmsPending()).isEqualTo(1);
+            assertThat(socket.isConnected()).isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("srv-13, end-7: a connect that is cancelled before its loop gets to it leaves nothing behind")
+    void cancelledBeforeItBegan() throws Exception {
+        CountDownLatch open = new CountDownLatch(1);
+        try (Reactors loops = loops("epoll", clock);
+                TcpServer server = TcpServer.builder().manager(loops).start(new Recording());
+                TcpClient client = TcpClient.builder().manager(loops).open()) {
+            loops.execute(() -> {
+                try {
+                    open.await();
+                } catch (InterruptedException e) {
+                    throw new AssertionError("nobody interrupts this", e);
+                }
+            });
+            CompletableFuture<Connection> made = client.connect(server.address(), new Recording());
+            made.cancel(false);
+            open.countDown();
+            assertThat(turned(loops).alarmsPending()).isZero();
+            assertThat(server.connectionsOpened()).isZero();
+            assertThat(connected).isNotDone();
+        } finally {
+            open.countDown();
         }
     }
 

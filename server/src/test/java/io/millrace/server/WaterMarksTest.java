@@ -5,6 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.millrace.engine.Dispatch;
 import io.millrace.engine.Reactors;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
@@ -47,6 +50,26 @@ class WaterMarksTest {
             CompletableFuture<Void> done = new CompletableFuture<>();
             loops.execute(() -> done.complete(null));
             done.get(10, TimeUnit.SECONDS);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Dispatch.class)
+    @DisplayName("srv-9: a client is read while it is above its high water, unless it is told otherwise")
+    void clientsAreReadWhileFull(Dispatch mode) throws Exception {
+        try (Reactors loops = Reactors.builder().reactors(1).name("test").open();
+                ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                TcpClient client =
+                        TcpClient.builder().manager(loops).dispatch(mode, 1).open()) {
+            var connecting = client.connect((InetSocketAddress) listener.getLocalSocketAddress(), handler);
+            try (Socket peer = listener.accept()) {
+                Connection connection = connecting.get(10, TimeUnit.SECONDS);
+                assertThat(connection.send(ByteBuffer.allocate(SENT))).isEqualTo(SendResult.ABOVE_HIGH_WATER);
+                turns(loops);
+                assertThat(connection.isWritable()).isFalse();
+                peer.getOutputStream().write(1);
+                assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo("data");
+            }
         }
     }
 

@@ -815,6 +815,28 @@ public abstract class ConnectionContract {
     }
 
     @Test
+    @DisplayName(
+            "srv-17, mill-10: one that is paused while its peer has sent something is not idle until that was read")
+    void pausedIsNotIdle() throws Exception {
+        var settings = rig().server().idleTimeout(Duration.ofSeconds(5));
+        ConnectionRig.Peer peer = rig().open(settings, new Recording());
+        assertThat(next()).isEqualTo("connect");
+        peer.connection().pauseReads();
+        rig().settle();
+        peer.send(bytes("a"));
+        rig().settle();
+        rig().advance(Duration.ofSeconds(12));
+        assertNothingMore();
+        peer.connection().resumeReads();
+        assertThat(next()).isEqualTo("data a");
+        rig().advance(Duration.ofMillis(4900));
+        assertNothingMore();
+        rig().advance(Duration.ofMillis(100));
+        assertThat(next()).isEqualTo("error SocketTimeoutException");
+        assertThat(next()).isEqualTo("disconnect");
+    }
+
+    @Test
     @DisplayName("srv-17, srv-12: of two calls that set a timeout, the last one counts, whichever threads made them")
     void lastTimeout() throws Exception {
         ConnectionRig.Peer peer = open(new Recording());

@@ -2,12 +2,18 @@ package io.millrace.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import io.millrace.engine.Dispatch;
 import io.millrace.engine.EventManager;
+import io.millrace.engine.transport.ServerLoop;
 import io.millrace.server.Connection;
 import io.millrace.server.ConnectionHandler;
+import io.millrace.server.Relay;
+import io.millrace.server.ServerContext;
 import io.millrace.server.TcpClient;
 import io.millrace.server.TcpServer;
+import io.millrace.server.connection.StreamConnection;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
@@ -198,6 +204,116 @@ class AffinityTest {
                 following.go.countDown();
                 staying.go.countDown();
             }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Managers.class)
+    @DisplayName("srv-7, srv-8: a proxy connects near each client, though callbacks run on a pool")
+    void proxyOnAPool(Managers kind) throws Exception {
+        try (EventManager manager = kind.open();
+                TcpServer back = echo(manager);
+                TcpClient client = TcpClient.builder()
+                        .manager(manager)
+                        .dispatch(Dispatch.POOL, 1)
+                        .open();
+                TcpServer front = TcpServer.builder()
+                        .manager(manager)
+                        .dispatch(Dispatch.POOL, 1)
+                        .start(Relay.proxy(client, back.address()))) {
+            for (int i = 0; i < PROXIED; i++) {
+                try (Socket socket =
+                        new Socket(front.address().getAddress(), front.address().getPort())) {
+                    socket.getOutputStream().write(7);
+                    assertThat(socket.getInputStream().read()).isEqualTo(7);
+                    assertThat(loop(client.context())).isSameAs(loop(front.context()));
+                }
+                await().until(() -> front.context().connections().isEmpty()
+                        && client.context().connections().isEmpty());
+            }
+        }
+    }
+
+    private static ServerLoop loop(ServerContext context) {
+        return ((StreamConnection) context.connections().iterator().next()).loop();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"FOREIGN", "COMPLETION"})
+    @DisplayName(
+            "srv-7, end-3: a client that is closed in a callback on a loop that it shares does not wait for itself")
+    void closedOnASharedLoop(Managers kind) throws Exception {
+        Staying front = new Staying();
+        CompletableFuture<Boolean> closed = new CompletableFuture<>();
+        CompletableFuture<Void> ended = new CompletableFuture<>();
+        try (EventManager manager = kind.open();
+                TcpServer server = TcpServer.builder().manager(manager).start(front);
+                TcpClient client = TcpClient.builder().manager(manager).open();
+                Socket ignored = new Socket(
+                        server.address().getAddress(), server.address().getPort())) {
+            front.go.countDown();
+            Connection near = front.connected.get(20, TimeUnit.SECONDS);
+            ConnectionHandler closing = new ConnectionHandler() {
+                @Override
+                public void onConnect(Connection connection) {
+                    connection.execute(() -> {
+                        client.close();
+                        closed.complete(ended.isDone());
+                    });
+                }
+
+                @Override
+                public void onData(Connection connection, ByteBuffer data) {}
+
+                @Override
+                public void onDisconnect(Connection connection) {
+                    ended.complete(null);
+                }
+            };
+            client.connect(server.address(), closing, near).get(20, TimeUnit.SECONDS);
+            assertThat(closed.get(5, TimeUnit.SECONDS))
+                    .as("a call inside another")
+                    .isFalse();
+            ended.get(20, TimeUnit.SECONDS);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"FOREIGN", "COMPLETION"})
+    @DisplayName("srv-7: a client that is closed twice gives back the loops that it shares once")
+    void closedTwice(Managers kind) throws Exception {
+        CompletableFuture<Connection> accepted = new CompletableFuture<>();
+        CompletableFuture<Void> ended = new CompletableFuture<>();
+        ConnectionHandler front = new ConnectionHandler() {
+            @Override
+            public void onConnect(Connection connection) {
+                accepted.complete(connection);
+            }
+
+            @Override
+            public void onData(Connection connection, ByteBuffer data) {}
+
+            @Override
+            public void onDisconnect(Connection connection) {
+                ended.complete(null);
+            }
+        };
+        try (EventManager others = Managers.EPOLL.open();
+                TcpServer back = echo(others)) {
+            EventManager manager = kind.open();
+            TcpServer server = TcpServer.builder().manager(manager).start(front);
+            TcpClient client = TcpClient.builder().manager(manager).open();
+            try (Socket ignored =
+                    new Socket(server.address().getAddress(), server.address().getPort())) {
+                Connection near = accepted.get(20, TimeUnit.SECONDS);
+                client.connect(back.address(), new Where(), near).get(20, TimeUnit.SECONDS);
+                client.close();
+                client.close();
+                assertThat(ended).isNotDone();
+                manager.close();
+                ended.get(20, TimeUnit.SECONDS); // since the loop still has its server's end to tell
+            }
+            server.close();
         }
     }
 

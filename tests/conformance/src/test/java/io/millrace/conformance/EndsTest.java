@@ -134,6 +134,27 @@ class EndsTest {
 
     @ParameterizedTest
     @MethodSource("settings")
+    @DisplayName(
+            "mill-8, mill-12: a close of a paused connection is no reset, though bytes of its peer are already there")
+    void closedWhilePaused(ServerSetting setting) throws Exception {
+        Socket socket = connect(setting, new Farewell() {
+            @Override
+            public void onConnect(Connection connection) throws Exception {
+                sent.await();
+                connection.pauseReads();
+                connection.close();
+            }
+        });
+        socket.getOutputStream().write(new byte[1000]);
+        sent.countDown();
+        assertThat(socket.getInputStream().read()).isEqualTo(-1);
+        socket.close();
+        assertThat(next()).isEqualTo("disconnect");
+        assertThat(log).isEmpty();
+    }
+
+    @ParameterizedTest
+    @MethodSource("settings")
     @DisplayName("mill-8, mill-12: a peer gets the farewell of onConnect, though its first bytes come behind it")
     void farewellToOneWhoSends(ServerSetting setting) throws Exception {
         Socket socket = connect(setting, new Farewell());

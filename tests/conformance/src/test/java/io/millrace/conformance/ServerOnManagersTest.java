@@ -19,6 +19,7 @@ import io.millrace.server.TcpClient;
 import io.millrace.server.TcpServer;
 import io.millrace.testkit.Await;
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
@@ -85,6 +86,34 @@ class ServerOnManagersTest {
     void different(Managers kind) throws Exception {
         try (EventManager manager = kind.open()) {
             echoOver(manager);
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("io.millrace.conformance.Managers#foreign")
+    @DisplayName("end-7: a connection that is over is not kept by the loop that carried it")
+    void connectionsAreForgotten(Managers kind) throws Exception {
+        LinkedBlockingQueue<WeakReference<Connection>> over = new LinkedBlockingQueue<>();
+        ConnectionHandler ending = new ConnectionHandler() {
+            @Override
+            public void onData(Connection connection, ByteBuffer data) {}
+
+            @Override
+            public void onDisconnect(Connection connection) {
+                over.add(new WeakReference<>(connection));
+            }
+        };
+        try (EventManager manager = kind.open();
+                TcpServer server = TcpServer.builder().manager(manager).start(ending)) {
+            for (int i = 0; i < 3; i++) {
+                new Socket(server.address().getAddress(), server.address().getPort()).close();
+            }
+            Await.until("all have ended", () -> over.size() == 3);
+            // The last one may still be on a stack or in a field of a thread that waits.
+            Await.until("they are collected", () -> {
+                System.gc();
+                return over.stream().filter(each -> each.get() != null).count() <= 1;
+            });
         }
     }
 

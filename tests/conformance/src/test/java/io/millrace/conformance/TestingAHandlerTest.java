@@ -71,6 +71,30 @@ class TestingAHandlerTest {
     }
 
     @Test
+    @DisplayName("srv-17: what takes more reads than one turn of a loop has is received all the same")
+    void manyReads() {
+        TcpServer.Builder settings = TcpServer.builder().bufferSize(1);
+        try (TestConnection peer = TestConnection.open(settings, (connection, data) -> connection.send(data))) {
+            String text = "x".repeat(1000);
+            peer.receive(text);
+            assertThat(peer.sentText()).isEqualTo(text);
+        }
+    }
+
+    @Test
+    @DisplayName("srv-17: what was sent before the peer stops reading, on whatever thread, is read")
+    void sentBeforeItStops() {
+        try (TestConnection peer = TestConnection.open((connection, data) -> {})) {
+            peer.connection().send("before");
+            peer.peerStopsReading();
+            peer.connection().send("after");
+            assertThat(peer.sentText()).isEqualTo("before");
+            peer.peerReadsAll();
+            assertThat(peer.sentText()).isEqualTo("beforeafter");
+        }
+    }
+
+    @Test
     @DisplayName("srv-17: while time passes, each timeout fires at its own time")
     void timeoutsInOrder() {
         List<String> log = new ArrayList<>();

@@ -1,0 +1,355 @@
+package io.millrace.conformance;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.millrace.engine.Dispatch;
+import io.millrace.server.Connection;
+import io.millrace.server.ConnectionHandler;
+import io.millrace.server.Framing;
+import io.millrace.server.Idle;
+import io.millrace.server.Relay;
+import io.millrace.server.SendResult;
+import io.millrace.server.TcpServer;
+import io.millrace.testkit.Await;
+import io.millrace.testkit.TestConnection;
+import java.lang.ref.WeakReference;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@DisplayName("What a connection does where two of its rules meet, without sockets")
+class ConnectionEdgesTest {
+    private final List<String> log = new ArrayList<>();
+
+    /** Writes down what it is told. */
+    private class Recording implements ConnectionHandler {
+        @Override
+        public void onData(Connection connection, ByteBuffer data) throws Exception {
+            log.add("data " + US_ASCII.decode(data));
+        }
+
+        @Override
+        public void onError(@Nullable Connection connection, Throwable failure) {
+            log.add("error " + failure.getClass().getSimpleName());
+        }
+
+        @Override
+        public void onDisconnect(Connection connection) {
+            log.add("disconnect");
+        }
+    }
+
+    @Test
+    @DisplayName("mill-7, srv-1: one that a limit has ended is told of no more input after its handler has closed it")
+    void closedAfterALimit() {
+        TcpServer.Builder settings =
+                TcpServer.builder().dispatch(Dispatch.POOL, 1).bufferSize(1).waterMarks(0, 0, 0);
+        ConnectionHandler closing = new Recording() {
+            @Override
+            public void onData(Connection connection, ByteBuffer data) throws Exception {
+                super.onData(connection, data);
+                connection.send("x");
+                assertThat(connection.send("y")).isEqualTo(SendResult.CLOSED);
+                connection.close();
+            }
+        };
+        try (TestConnection peer = TestConnection.open(settings, closing)) {
+            peer.receive("ab"); // two reads, which wait for their callbacks together
+            assertThat(log).containsExactly("data a", "error LimitException", "disconnect");
+        }
+    }
+
+    @Test
+    @DisplayName("mill-11: a server that goes on sending does not put the write timeout off")
+    void sendingIsNoProgress() {
+        TcpServer.Builder settings = TcpServer.builder().writeTimeout(Duration.ofSeconds(10));
+        try (TestConnection peer = TestConnection.open(settings, new Recording())) {
+            peer.peerStopsReading();
+            peer.connection().send("a");
+            peer.advance(Duration.ofSeconds(6));
+            peer.connection().send("b");
+            peer.advance(Duration.ofSeconds(4).minusNanos(1));
+            assertThat(log).isEmpty();
+            peer.advance(Duration.ofNanos(1));
+            assertThat(log).containsExactly("error SocketTimeoutException", "disconnect");
+        }
+    }
+
+    @Test
+    @DisplayName("mill-12: one that has neither sent nor received anything is closed without a farewell")
+    void closedAtOnce() {
+        try (TestConnection peer = TestConnection.open(new Recording() {
+            @Override
+            public void onConnect(Connection connection) {
+                connection.close();
+            }
+        })) {
+            assertThat(peer.isClosed()).isTrue();
+            assertThat(peer.wasReset()).isFalse();
+            assertThat(log).containsExactly("disconnect");
+        }
+    }
+
+    @Test
+    @DisplayName("mill-12, mill-10: silence does not count during the farewell of a close")
+    void silentFarewell() {
+        TcpServer.Builder settings = TcpServer.builder().idleTimeout(Duration.ofMillis(400));
+        try (TestConnection peer = TestConnection.open(settings, new Recording() {
+            @Override
+            public void onData(Connection connection, ByteBuffer data) {
+                connection.close();
+            }
+        })) {
+            peer.receive("x");
+            peer.advance(Duration.ofMillis(800));
+            assertThat(peer.hasOutputEnded()).isTrue();
+            assertThat(peer.isClosed()).isFalse();
+            peer.endOfInput();
+            assertThat(peer.isClosed()).isTrue();
+            assertThat(log).containsExactly("disconnect");
+        }
+    }
+
+    @Test
+    @DisplayName("srv-4: an InterruptedException of a callback does not leave the loop's thread interrupted")
+    void interruptedOnTheLoop() {
+        ConnectionHandler interrupted = new Recording() {
+            @Override
+            public void onData(Connection connection, ByteBuffer data) throws Exception {
+                throw new InterruptedException();
+            }
+        };
+        try (TestConnection peer = TestConnection.open(interrupted)) {
+            peer.receive("x");
+            assertThat(Thread.interrupted()).as("on the loop").isFalse();
+            assertThat(log).containsExactly("error InterruptedException");
+        }
+        TcpServer.Builder onAPool = TcpServer.builder().dispatch(Dispatch.POOL, 1);
+        try (TestConnection peer = TestConnection.open(onAPool, interrupted)) {
+            peer.receive("x");
+            assertThat(Thread.interrupted()).as("on a thread of a pool").isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("srv-11: one frame of exact length may be set again and again, on any number of connections")
+    void exactlyOnceMore() {
+        Framing two = Framing.exactly(2);
+        ConnectionHandler pairs = new Recording() {
+            @Override
+            public void onConnect(Connection connection) {
+                connection.setFraming(two);
+            }
+
+            @Override
+            public void onData(Connection connection, ByteBuffer data) throws Exception {
+                super.onData(connection, data);
+                connection.setFraming(two);
+            }
+        };
+        try (TestConnection peer = TestConnection.open(pairs);
+                TestConnection another = peer.openAnother()) {
+            peer.receive("abc");
+            another.receive("xyz");
+            peer.receive("d");
+            assertThat(log).containsExactly("data ab", "data xy", "data cd");
+        }
+    }
+
+    @Test
+    @DisplayName("srv-9, mill-9: what a callback has gathered counts, up to the high-water mark and one byte above")
+    void gatheredAtTheMark() {
+        ConnectionHandler sending = new Recording() {
+            @Override
+            public void onData(Connection connection, ByteBuffer data) {
+                log.add(connection.send("abc") + " " + connection.send("d") + " " + connection.send("e"));
+            }
+
+            @Override
+            public void onWritable(Connection connection) {
+                log.add("writable");
+            }
+        };
+        try (TestConnection peer = TestConnection.open(TcpServer.builder().waterMarks(2, 4, 100), sending)) {
+            peer.receive("x");
+            assertThat(log).containsExactly("QUEUED QUEUED ABOVE_HIGH_WATER", "writable");
+            assertThat(peer.sentText()).isEqualTo("abcde");
+        }
+    }
+
+    @Test
+    @DisplayName("srv-9, mill-8: it is read with just the high-water mark waiting, and above that from the low one on")
+    void waitingAtTheMarks() {
+        ConnectionHandler recording = new Recording() {
+            @Override
+            public void onWritable(Connection connection) {
+                log.add("writable");
+            }
+        };
+        try (TestConnection peer = TestConnection.open(TcpServer.builder().waterMarks(2, 4, 100), recording)) {
+            peer.peerStopsReading();
+            assertThat(peer.connection().send("abcd")).isEqualTo(SendResult.QUEUED);
+            peer.receive("x");
+            assertThat(log).containsExactly("data x");
+            assertThat(peer.connection().isWritable()).isTrue();
+            assertThat(peer.connection().send("e")).isEqualTo(SendResult.ABOVE_HIGH_WATER);
+            peer.receive("y");
+            peer.peerReads(2);
+            assertThat(log).containsExactly("data x");
+            assertThat(peer.connection().isWritable()).as("between the marks").isFalse();
+            peer.peerReads(1);
+            assertThat(log).containsExactlyInAnyOrder("data x", "data y", "writable");
+            assertThat(peer.connection().isWritable()).isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("srv-5, end-9: who asks in the last callback whether all was written hears of what was lost")
+    void askedInTheLastCallback() {
+        List<CompletableFuture<Void>> asked = new ArrayList<>();
+        try (TestConnection peer = TestConnection.open(new Recording() {
+            @Override
+            public void onDisconnect(Connection connection) {
+                asked.add(connection.written());
+            }
+        })) {
+            peer.peerStopsReading();
+            peer.connection().send("abc");
+            peer.connection().abort();
+            peer.runUntilIdle();
+            assertThat(asked).singleElement().matches(CompletableFuture::isCompletedExceptionally);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Dispatch.class)
+    @DisplayName("srv-6: a task that has run is not kept until the end of the connection")
+    void tasksAreForgotten(Dispatch mode) {
+        TcpServer.Builder settings = TcpServer.builder().dispatch(mode, 1);
+        try (TestConnection peer = TestConnection.open(settings, new Recording())) {
+            List<WeakReference<Object>> done = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                Object used = new Object();
+                peer.connection().execute(() -> log.add("ran " + used.hashCode()));
+                done.add(new WeakReference<>(used));
+            }
+            peer.runUntilIdle();
+            assertThat(log).hasSize(3);
+            // The last one may still be on the stack.
+            Await.until("they are collected", () -> {
+                System.gc();
+                return done.stream().filter(each -> each.get() != null).count() <= 1;
+            });
+        }
+    }
+
+    // ---- Silence ----
+
+    private final ConnectionHandler idle = new Recording() {
+        @Override
+        public void onIdle(Connection connection, Idle kind) {
+            log.add("idle " + kind);
+        }
+    };
+
+    @Test
+    @DisplayName("srv-12: a limit of writing alone is watched, also behind a longer one of reading")
+    void shorterLimitLater() {
+        try (TestConnection peer = TestConnection.open(idle);
+                TestConnection another = peer.openAnother()) {
+            peer.connection().setWriteIdleTimeout(Duration.ofSeconds(4));
+            peer.advance(Duration.ofSeconds(4));
+            assertThat(log).containsExactly("idle WRITE");
+            peer.close();
+            log.clear();
+            another.connection().setReadIdleTimeout(Duration.ofSeconds(10));
+            another.advance(Duration.ofSeconds(1));
+            another.connection().setWriteIdleTimeout(Duration.ofSeconds(4));
+            another.advance(Duration.ofSeconds(4).minusNanos(1));
+            assertThat(log).isEmpty();
+            another.advance(Duration.ofNanos(1));
+            assertThat(log).containsExactly("idle WRITE");
+        }
+    }
+
+    private static TcpServer.Builder impatient() {
+        return TcpServer.builder()
+                .waterMarks(2, 4, 100)
+                .writeTimeout(Duration.ZERO)
+                .idleTimeout(Duration.ofSeconds(5));
+    }
+
+    @Test
+    @DisplayName("srv-12, mill-10: a peer that takes nothing is idle, though what it has sent is not read meanwhile")
+    void fullIsIdle() {
+        try (TestConnection peer = TestConnection.open(impatient(), new Recording())) {
+            peer.peerStopsReading();
+            assertThat(peer.connection().send("abcde")).isEqualTo(SendResult.ABOVE_HIGH_WATER);
+            peer.runUntilIdle();
+            peer.receive("x");
+            peer.advance(Duration.ofSeconds(5));
+            assertThat(log).containsExactly("error SocketTimeoutException", "disconnect");
+        }
+    }
+
+    @Test
+    @DisplayName("srv-12, mill-10: one that was closed is idle, too, if its peer does not take the rest")
+    void closedIsIdle() {
+        try (TestConnection peer = TestConnection.open(impatient(), new Recording())) {
+            peer.peerStopsReading();
+            peer.connection().send("abc");
+            peer.connection().close();
+            peer.advance(Duration.ofSeconds(5).minusNanos(1));
+            assertThat(peer.isClosed()).isFalse();
+            peer.advance(Duration.ofNanos(1));
+            assertThat(peer.isClosed()).isTrue();
+            assertThat(log).containsExactly("error SocketTimeoutException", "disconnect");
+        }
+    }
+
+    // ---- Relays ----
+
+    @Test
+    @DisplayName("srv-8: a relay passes bytes on as they come, though the connections had framings before")
+    void relayedWithoutFrames() {
+        try (TestConnection one = TestConnection.open(Framing.lines(80).frames(new Recording()));
+                TestConnection other = one.openAnother()) {
+            one.receive("a line\nhalf a");
+            Relay.between(one.connection(), other.connection());
+            one.receive(" line and more");
+            other.receive("an\nanswer");
+            assertThat(log).containsExactly("data a line");
+            assertThat(other.sentText()).isEqualTo("half a line and more");
+            assertThat(one.sentText()).isEqualTo("an\nanswer");
+        }
+    }
+
+    @Test
+    @DisplayName("srv-8, srv-4: the end of a side is passed on, though its handler throws when it is told")
+    void relayEndsThoughOnDisconnectThrows() {
+        ConnectionHandler throwing = new Recording() {
+            @Override
+            public void onDisconnect(Connection connection) {
+                super.onDisconnect(connection);
+                throw new IllegalStateException("thrown by a test");
+            }
+        };
+        try (TestConnection one = TestConnection.open(throwing);
+                TestConnection other = one.openAnother()) {
+            Relay.between(one.connection(), other.connection());
+            one.receive("all");
+            one.connection().abort();
+            assertThat(other.sentText()).isEqualTo("all");
+            assertThat(other.isClosed()).isTrue();
+            assertThat(log).containsExactly("disconnect", "disconnect");
+        }
+    }
+}
