@@ -9,8 +9,7 @@ import io.millrace.engine.vthread.LoopThreads;
 import io.millrace.engine.vthread.ThreadCarrier;
 import io.millrace.net.ByteStream;
 import io.millrace.net.Net;
-import io.millrace.net.TcpListener;
-import io.millrace.net.TcpStream;
+import io.millrace.net.StreamListener;
 import io.millrace.poll.Clock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -106,7 +105,7 @@ public final class ReactorServerLoop implements ServerLoop {
     }
 
     @Override
-    public Acceptor accept(TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed) {
+    public Acceptor accept(StreamListener listener, Consumer<ByteStream> accepted, Consumer<IOException> failed) {
         SocketAcceptor accepting = new SocketAcceptor(this, listener, accepted, failed);
         accepting.begin();
         return accepting;

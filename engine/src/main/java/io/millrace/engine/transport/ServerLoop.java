@@ -5,8 +5,7 @@ import io.millrace.engine.AlarmKey;
 import io.millrace.engine.vthread.ThreadCarrier;
 import io.millrace.net.ByteStream;
 import io.millrace.net.Net;
-import io.millrace.net.TcpListener;
-import io.millrace.net.TcpStream;
+import io.millrace.net.StreamListener;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.Executor;
@@ -141,7 +140,7 @@ public interface ServerLoop extends Executor {
      * @return the acceptor, to stop accepting
      * @throws java.util.concurrent.RejectedExecutionException if the loop has ended
      */
-    Acceptor accept(TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed);
+    Acceptor accept(StreamListener listener, Consumer<ByteStream> accepted, Consumer<IOException> failed);
 
     /**
      * Returns what runs virtual threads on this loop's own thread.

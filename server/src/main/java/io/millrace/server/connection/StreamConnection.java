@@ -1,5 +1,8 @@
 package io.millrace.server.connection;
 
+import io.millrace.server.support.UnixPeers;
+import io.millrace.net.UnixAddress;
+import io.millrace.net.ByteStream;
 import io.millrace.engine.internal.FailureLog;
 import io.millrace.engine.pool.ObjectPool;
 import io.millrace.engine.pool.Pooled;
@@ -95,7 +98,7 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
     }
 
     private final long id;
-    private final TcpStream stream;
+    private final ByteStream stream;
     private final ConnectionKeeper keeper;
     private final ObjectPool<ByteBuffer> buffers;
     private final InetSocketAddress remote;
@@ -166,7 +169,8 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
     public StreamConnection(
             long id,
             ServerLoop loop,
-            TcpStream stream,
+            ByteStream stream,
+            InetSocketAddress remote,
             ConnectionHandler handler,
             ServerSettings settings,
             ConnectionDispatcher callbacks,
@@ -176,7 +180,7 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
         this.stream = stream;
         this.keeper = keeper;
         this.buffers = callbacks.buffers();
-        this.remote = stream.remoteAddress();
+        this.remote = remote;
         this.readWhileFull = settings.readWhileFull;
     }
 
@@ -641,8 +645,11 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
 
     /** Makes the close that follows a reset, so that the peer does not take what it got for the whole. On the loop. */
     private void resetAtClose() {
+        if (!(stream instanceof TcpStream tcp)) {
+            return; // a Unix socket cannot: its peer sees an end
+        }
         try {
-            stream.setLinger(Duration.ZERO);
+            tcp.setLinger(Duration.ZERO);
         } catch (IOException | IllegalStateException e) {
             // It is closed or broken, so the peer knows; or it is still connecting and has no peer yet.
         }
@@ -1030,7 +1037,7 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
         return loop;
     }
 
-    TcpStream stream() {
+    ByteStream stream() {
         return stream;
     }
 
@@ -1046,8 +1053,11 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
 
     @Override
     public InetSocketAddress localAddress() {
+        if (!(stream instanceof TcpStream tcp)) {
+            return remote; // both ends of a Unix socket are known by the path of the listener
+        }
         try {
-            return stream.localAddress();
+            return tcp.localAddress();
         } catch (ClosedChannelException e) {
             throw new IllegalStateException(
                     "cannot tell the local address of " + this
@@ -1061,6 +1071,11 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
     @Override
     public InetSocketAddress remoteAddress() {
         return remote;
+    }
+
+    @Override
+    public @Nullable UnixAddress unixAddress() {
+        return UnixPeers.addressOf(stream);
     }
 
     @Override

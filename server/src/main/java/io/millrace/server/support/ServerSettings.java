@@ -1,5 +1,7 @@
 package io.millrace.server.support;
 
+import java.io.IOException;
+import io.millrace.net.ByteStream;
 import io.millrace.engine.Dispatch;
 import io.millrace.net.ConnectOptions;
 import io.millrace.net.KeepAlive;
@@ -176,6 +178,16 @@ public final class ServerSettings {
                 .withReceiveBuffer(sockets.receiveBuffer())
                 .withTrafficClass(sockets.trafficClass())
                 .withLinger(sockets.linger());
+    }
+
+    /** Applies what a Unix socket has of the settings: the sizes of its buffers. */
+    public void applyBuffers(ByteStream stream) throws IOException {
+        if (sockets.sendBuffer() > 0) {
+            stream.setSendBuffer(sockets.sendBuffer());
+        }
+        if (sockets.receiveBuffer() > 0) {
+            stream.setReceiveBuffer(sockets.receiveBuffer());
+        }
     }
 
     /** Applies the settings to a connection that is being opened. */
