@@ -140,7 +140,7 @@ public final class KeptConnection implements AutoCloseable {
         if (closed) {
             end();
         } else if (policy.givesUpAfter(attempts)) {
-            IOException enough = new IOException("gave up connecting to " + target + " after "
+            IOException enough = new IOException("gave up connecting to " + target.name() + " after "
                     + attempts + " attempts; raise maxAttempts, or call keepConnected again");
             if (failure != null) {
                 enough.initCause(failure);
@@ -236,6 +236,6 @@ public final class KeptConnection implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "connection kept with " + target + ", " + state();
+        return "connection kept with " + target.name() + ", " + state();
     }
 }

@@ -10,9 +10,11 @@ import io.millrace.engine.vthread.ThreadCarrier;
 import io.millrace.net.ByteStream;
 import io.millrace.net.Net;
 import io.millrace.net.StreamListener;
+import io.millrace.net.UdpSocket;
 import io.millrace.poll.Clock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -101,6 +103,27 @@ public final class ReactorServerLoop implements ServerLoop {
     public StreamTransport attach(ByteStream stream, TransportSink sink, int bufferSize) {
         SocketTransport transport = new SocketTransport(this, stream, sink, bufferSize);
         transport.register();
+        return transport;
+    }
+
+    @Override
+    public DatagramTransport attach(UdpSocket socket, DatagramSink sink, int longest) {
+        DatagramTransport transport = new DatagramTransport(this, socket, sink, longest);
+        boolean attached = false;
+        try {
+            transport.register();
+            // As for listeners: if this is accepted after the registration, the last turn will find the socket.
+            reactor.execute(() -> {});
+            attached = true;
+        } catch (IllegalStateException e) {
+            throw reactor.hasFinished()
+                    ? new RejectedExecutionException("cannot receive: the event manager has shut down", e)
+                    : e;
+        } finally {
+            if (!attached) {
+                socket.close();
+            }
+        }
         return transport;
     }
 

@@ -34,7 +34,7 @@ public final class ConnectFailures {
         if (!target.isName() && failed.size() == 1) {
             return failed.values().iterator().next();
         }
-        return caused(new ConnectException("cannot connect to " + target + ": none of its " + failed.size()
+        return caused(new ConnectException("cannot connect to " + target.name() + ": none of its " + failed.size()
                 + " addresses answered; " + String.join("; ", reasons())
                 + "; check that a server listens there and can be reached, then connect anew"));
     }
@@ -42,7 +42,7 @@ public final class ConnectFailures {
     /** The time is up. */
     SocketTimeoutException timeout(
             long nanos, boolean resolving, Collection<InetSocketAddress> open, Collection<InetSocketAddress> untried) {
-        String message = "cannot connect to " + target + ": no answer within " + nanos / 1_000_000 + " ms";
+        String message = "cannot connect to " + target.name() + ": no answer within " + nanos / 1_000_000 + " ms";
         if (resolving) {
             message += "; the name has not been resolved; check the resolver's settings";
         } else if (target.isName()) {

@@ -96,7 +96,7 @@ public final class ConnectRace {
 
     public static IllegalStateException closed(ConnectTarget target) {
         return new IllegalStateException(
-                "cannot connect to " + target + ": the client is closed");
+                "cannot connect to " + target.name() + ": the client is closed");
     }
 
     /** On the loop. */
@@ -311,7 +311,7 @@ public final class ConnectRace {
         if (fired) {
             made.completeExceptionally(failures.timeout(terms.connectNanos, lookup != null, open.keySet(), untried));
         } else if (!isDecided()) {
-            made.completeExceptionally(new IllegalStateException("cannot connect to " + target
+            made.completeExceptionally(new IllegalStateException("cannot connect to " + target.name()
                     + ": the event manager has ended; connect on one that is open"));
         }
     }
@@ -360,6 +360,6 @@ public final class ConnectRace {
 
     @Override
     public String toString() {
-        return "attempt to connect to " + target + " on " + loop;
+        return "attempt to connect to " + target.name() + " on " + loop;
     }
 }

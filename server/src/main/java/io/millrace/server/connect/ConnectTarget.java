@@ -26,8 +26,13 @@ public record ConnectTarget(InetSocketAddress address, @Nullable UnixAddress uni
         return unix == null && address.isUnresolved();
     }
 
+    /** For messages: without the resolver's name. */
+    public String name() {
+        return unix == null ? ConnectFailures.name(address) : address.getHostString();
+    }
+
     @Override
     public String toString() {
-        return unix == null ? ConnectFailures.name(address) : address.getHostString();
+        return unix == null ? address.toString() : address.getHostString();
     }
 }

@@ -56,10 +56,10 @@ final class SocketRig implements ConnectionRig {
         return peer;
     }
 
-    /** What cuts a stream of TLS off is seen, however it ends. */
+    /** The JDK's client does not mind a stream of TLS that is cut off. */
     @Override
     public boolean showsLosses() {
-        return !manager.setting().unix() || manager.setting().tls();
+        return !manager.setting().unix();
     }
 
     @Override
