@@ -14,6 +14,8 @@ public interface Suite {
         suites.put("echo", new EchoSuite());
         suites.put("relay", new RelaySuite());
         suites.put("redis", new RedisSuite());
+        suites.put("http", new HttpSuite());
+        suites.put("udp", new UdpSuite());
         suites.put("timers", JvmSuites::timers);
         suites.put("channels", JvmSuites::channels);
         suites.put("tasks", JvmSuites::tasks);
