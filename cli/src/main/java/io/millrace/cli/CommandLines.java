@@ -110,9 +110,10 @@ final class CommandLines {
                 .footer(
                         "%nFor example: millrace proxy 127.0.0.1:7008 127.0.0.1:7007%n"
                                 + "Exit status: 0 after a signal, 2 if it cannot start, 70 if it fails later, 130 on a second signal.");
+        spec.addPositional(address(
+                "0", "LISTEN", "Address to listen on, as HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 for any."));
         spec.addPositional(
-                address("0", "LISTEN", "Address to listen on, as HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 for any."));
-        spec.addPositional(address("1", "UPSTREAM", "The server to pass connections on to, as HOST:PORT or unix:PATH."));
+                address("1", "UPSTREAM", "The server to pass connections on to, as HOST:PORT or unix:PATH."));
         addUnixMode(spec);
         spec.addOption(number(
                 "--connect-timeout", "SECONDS", "How long the upstream server may take to accept (10; 0: for ever)."));

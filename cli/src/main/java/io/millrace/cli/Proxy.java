@@ -47,9 +47,7 @@ final class Proxy implements Service {
         try {
             Path unix = proxied.unix();
             return server.start(
-                    unix == null
-                            ? Relay.proxy(opened, proxied.upstream())
-                            : Relay.proxy(opened, UnixAddress.of(unix)));
+                    unix == null ? Relay.proxy(opened, proxied.upstream()) : Relay.proxy(opened, UnixAddress.of(unix)));
         } catch (Throwable e) {
             opened.close();
             throw e;

@@ -85,10 +85,7 @@ final class Serve {
     }
 
     private UdpServer startDatagrams(Reactors reactors) throws IOException {
-        return UdpServer.builder()
-                .manager(reactors)
-                .address(options.address())
-                .start((from, data) -> from.reply(data));
+        return UdpServer.builder().manager(reactors).address(options.address()).start((from, data) -> from.reply(data));
     }
 
     /**
@@ -135,8 +132,8 @@ final class Serve {
 
     private String listening(Running server) {
         int loops = server.loops();
-        return "listening on " + server.place() + " (" + options.service() + ", backend " + server.backend()
-                + ", " + loops + (loops == 1 ? " loop" : " loops") + style() + ")";
+        return "listening on " + server.place() + " (" + options.service() + ", backend " + server.backend() + ", "
+                + loops + (loops == 1 ? " loop" : " loops") + style() + ")";
     }
 
     /** Says where conversations run, because that decides what they cost. */

@@ -79,7 +79,8 @@ class SocatTest {
                 Cli second = Cli.start("serve", "echo", "--unix", path.toString() + "x")) {
             assertThat(server.firstLine()).startsWith("listening");
             assertThat(second.firstLine()).startsWith("listening");
-            assertThat(socat("x".getBytes(UTF_8), "-t10", "-", "UNIX-CONNECT:" + path)).hasSize(1);
+            assertThat(socat("x".getBytes(UTF_8), "-t10", "-", "UNIX-CONNECT:" + path))
+                    .hasSize(1);
             try (Cli third = Cli.start("serve", "echo", "--unix", path.toString())) {
                 assertThat(third.exit()).isEqualTo(2);
                 assertThat(third.errors()).contains("a server is listening there already");

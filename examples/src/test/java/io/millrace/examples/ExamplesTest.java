@@ -417,7 +417,8 @@ class ExamplesTest {
     }
 
     private static int portIn(String line) {
-        Matcher port = Pattern.compile("(?:TCP|UDP) server on \\S+?:(\\d+)[,;] .*").matcher(line);
+        Matcher port =
+                Pattern.compile("(?:TCP|UDP) server on \\S+?:(\\d+)[,;] .*").matcher(line);
         assertThat(port.matches()).as(line).isTrue();
         return Integer.parseInt(port.group(1));
     }

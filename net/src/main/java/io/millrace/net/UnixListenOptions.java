@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param replaceStale whether the file of a listener that no longer exists is replaced, which a process leaves behind
  *     that is killed. A file is stale if it is a socket, and connecting to it is refused; any other file stays
  */
-public record UnixListenOptions(
-        int backlog, @Nullable Set<PosixFilePermission> permissions, boolean replaceStale) {
+public record UnixListenOptions(int backlog, @Nullable Set<PosixFilePermission> permissions, boolean replaceStale) {
     private static final UnixListenOptions STANDARD = new UnixListenOptions(Net.DEFAULT_BACKLOG, null, false);
 
     /**

@@ -1,6 +1,5 @@
 package io.millrace.server;
 
-import java.util.function.Function;
 import io.millrace.net.UnixAddress;
 import io.millrace.server.connection.PerConnection;
 import io.millrace.server.direct.SocketLink;
@@ -11,6 +10,7 @@ import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -70,8 +70,7 @@ public final class KeptConnection implements AutoCloseable {
     private @Nullable CompletableFuture<Connection> attempt;
     private @Nullable AlarmKey alarm;
 
-    KeptConnection(
-            Client client, ServerLoop loop, ConnectTarget target, ConnectionHandler handler, Reconnect policy) {
+    KeptConnection(Client client, ServerLoop loop, ConnectTarget target, ConnectionHandler handler, Reconnect policy) {
         this.client = client;
         this.loop = loop;
         this.target = target;
@@ -140,8 +139,8 @@ public final class KeptConnection implements AutoCloseable {
         if (closed) {
             end();
         } else if (policy.givesUpAfter(attempts)) {
-            IOException enough = new IOException("gave up connecting to " + target.name() + " after "
-                    + attempts + " attempts; raise maxAttempts, or call keepConnected again");
+            IOException enough = new IOException("gave up connecting to " + target.name() + " after " + attempts
+                    + " attempts; raise maxAttempts, or call keepConnected again");
             if (failure != null) {
                 enough.initCause(failure);
             }

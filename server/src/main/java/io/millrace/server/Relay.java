@@ -1,7 +1,7 @@
 package io.millrace.server;
 
-import io.millrace.server.connect.ConnectTarget;
 import io.millrace.net.UnixAddress;
+import io.millrace.server.connect.ConnectTarget;
 import io.millrace.server.connection.RelaySide;
 import io.millrace.server.support.ConnectionLog;
 import io.millrace.server.support.NotRelayedException;

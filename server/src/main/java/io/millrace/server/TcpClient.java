@@ -1,7 +1,5 @@
 package io.millrace.server;
 
-import io.millrace.server.connect.ConnectTarget;
-import io.millrace.net.UnixAddress;
 import io.millrace.engine.Dispatch;
 import io.millrace.engine.EventLoop;
 import io.millrace.engine.EventManager;
@@ -9,8 +7,10 @@ import io.millrace.engine.internal.Deadline;
 import io.millrace.engine.internal.FailureLog;
 import io.millrace.engine.transport.ServerLoop;
 import io.millrace.net.Resolver;
+import io.millrace.net.UnixAddress;
 import io.millrace.poll.internal.Durations;
 import io.millrace.server.connect.ConnectRace;
+import io.millrace.server.connect.ConnectTarget;
 import io.millrace.server.connection.ConnectionDispatcher;
 import io.millrace.server.connection.SerialExecutor;
 import io.millrace.server.connection.StreamConnection;
@@ -177,8 +177,7 @@ public final class TcpClient implements AutoCloseable {
      */
     public CompletableFuture<Connection> connect(UnixAddress address, ConnectionHandler handler, Connection near) {
         Objects.requireNonNull(handler, "handler");
-        return connect(
-                loops.near(Objects.requireNonNull(near, "near")), ConnectTarget.of(address), handler, won -> {});
+        return connect(loops.near(Objects.requireNonNull(near, "near")), ConnectTarget.of(address), handler, won -> {});
     }
 
     /**
@@ -194,15 +193,12 @@ public final class TcpClient implements AutoCloseable {
     public CompletableFuture<Connection> connect(
             InetSocketAddress address, ConnectionHandler handler, Connection near) {
         Objects.requireNonNull(handler, "handler");
-        return connect(
-                loops.near(Objects.requireNonNull(near, "near")), ConnectTarget.of(address), handler, won -> {});
+        return connect(loops.near(Objects.requireNonNull(near, "near")), ConnectTarget.of(address), handler, won -> {});
     }
 
     /** Opens a connection on the loop of another one, or on any loop if that one is on another manager. */
-    CompletableFuture<Connection> connectNear(
-            ConnectTarget target, ConnectionHandler handler, Connection connection) {
-        return connect(
-                loops.canBeNear(connection) ? loops.near(connection) : loops.here(), target, handler, won -> {});
+    CompletableFuture<Connection> connectNear(ConnectTarget target, ConnectionHandler handler, Connection connection) {
+        return connect(loops.canBeNear(connection) ? loops.near(connection) : loops.here(), target, handler, won -> {});
     }
 
     /**
@@ -292,10 +288,7 @@ public final class TcpClient implements AutoCloseable {
 
         @Override
         public CompletableFuture<Connection> connect(
-                ServerLoop loop,
-                ConnectTarget target,
-                ConnectionHandler handler,
-                Consumer<StreamConnection> onWon) {
+                ServerLoop loop, ConnectTarget target, ConnectionHandler handler, Consumer<StreamConnection> onWon) {
             return TcpClient.this.connect(loop, target, handler, onWon);
         }
 

@@ -1,11 +1,5 @@
 package io.millrace.server;
 
-import java.util.Set;
-import java.nio.file.attribute.PosixFilePermission;
-import io.millrace.server.support.UnixPeers;
-import io.millrace.net.UnixListenOptions;
-import io.millrace.net.StreamListener;
-import io.millrace.net.UnixAddress;
 import io.millrace.engine.Dispatch;
 import io.millrace.engine.EventLoop;
 import io.millrace.engine.EventManager;
@@ -15,7 +9,10 @@ import io.millrace.engine.internal.SpareDescriptor;
 import io.millrace.engine.transport.Acceptor;
 import io.millrace.engine.transport.ServerLoop;
 import io.millrace.net.ListenOptions;
+import io.millrace.net.StreamListener;
 import io.millrace.net.TcpListener;
+import io.millrace.net.UnixAddress;
+import io.millrace.net.UnixListenOptions;
 import io.millrace.server.connection.ConnectionDispatcher;
 import io.millrace.server.connection.PerConnection;
 import io.millrace.server.connection.StreamConnection;
@@ -27,15 +24,18 @@ import io.millrace.server.internal.ServerAccess;
 import io.millrace.server.secure.TlsSettings;
 import io.millrace.server.support.ConnectionLog;
 import io.millrace.server.support.ServerSettings;
+import io.millrace.server.support.UnixPeers;
 import io.millrace.server.tls.Tls;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.attribute.PosixFilePermission;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -418,7 +418,8 @@ public final class TcpServer implements AutoCloseable {
 
     @Override
     public String toString() {
-        return (unix == null ? "TCP server on " + address : "server at " + address.getHostString()) + ", " + connections + ending.state();
+        return (unix == null ? "TCP server on " + address : "server at " + address.getHostString()) + ", " + connections
+                + ending.state();
     }
 
     /** Collects the settings of a server. */

@@ -308,7 +308,8 @@ public final class UdpServer implements AutoCloseable {
         List<String> remaining = new ArrayList<>();
         boolean drained = false;
         try {
-            drained = loops.await(deadline, all(receivers.stream().map(Receiver::drain).toList()));
+            drained = loops.await(
+                    deadline, all(receivers.stream().map(Receiver::drain).toList()));
             if (!drained
                     && !loops.await(
                             deadline.andALittle(),

@@ -210,7 +210,8 @@ class UdpServerTest {
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("UdpServer.send"));
         for (int i = 0; i < 3; i++) {
-            assertThat(server.send(sender, ByteBuffer.wrap("late".getBytes(US_ASCII)))).isTrue();
+            assertThat(server.send(sender, ByteBuffer.wrap("late".getBytes(US_ASCII))))
+                    .isTrue();
             assertThat(receive(socket)).isEqualTo("late");
         }
         server.close();
@@ -220,8 +221,8 @@ class UdpServerTest {
     @Test
     @DisplayName("srv-14: senders are spread over the loops, each always to the same one")
     void spread() throws Exception {
-        UdpServer server = keep(
-                server("epoll", 2).start((from, data) -> from.reply(Thread.currentThread().getName())));
+        UdpServer server = keep(server("epoll", 2)
+                .start((from, data) -> from.reply(Thread.currentThread().getName())));
         assertThat(server.loopCount()).isEqualTo(2);
         Set<String> loops = new HashSet<>();
         for (int i = 0; i < 64 && loops.size() < 2; i++) {
@@ -233,7 +234,8 @@ class UdpServerTest {
             loops.add(first);
         }
         assertThat(loops).hasSize(2);
-        assertThatThrownBy(() -> keep(server("epoll", 2).address(server.address()).start((from, data) -> {})))
+        assertThatThrownBy(
+                        () -> keep(server("epoll", 2).address(server.address()).start((from, data) -> {})))
                 .as("a port is not shared with another server")
                 .isInstanceOf(BindException.class);
     }
@@ -285,8 +287,8 @@ class UdpServerTest {
     @Test
     @DisplayName("srv-14: a shutdown from the handler returns at once, and the server ends")
     void shutdownInside() throws Exception {
-        UdpServer server = keep(server("epoll", 1)
-                .start((from, data) -> from.server().shutdown(Duration.ofSeconds(10))));
+        UdpServer server =
+                keep(server("epoll", 1).start((from, data) -> from.server().shutdown(Duration.ofSeconds(10))));
         send(socket(), server, "x");
         await().until(() -> server.toString().endsWith(", closed"));
     }

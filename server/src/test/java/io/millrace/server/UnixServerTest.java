@@ -109,7 +109,8 @@ class UnixServerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"epoll", "nio"})
-    @DisplayName("srv-14: the file of a server that is gone is replaced; that of one that is there is not, nor another's")
+    @DisplayName(
+            "srv-14: the file of a server that is gone is replaced; that of one that is there is not, nor another's")
     void staleFiles(String backend) throws Exception {
         leaveStale();
         TcpServer first = keep(server(backend).start((connection, data) -> connection.send(data)));
@@ -121,7 +122,8 @@ class UnixServerTest {
         assertThat(read(peer, 1)).as("the first one serves on").isEqualTo("x");
         first.close();
         Files.writeString(path(), "precious");
-        assertThatThrownBy(() -> server(backend).start((connection, data) -> {})).isInstanceOf(BindException.class);
+        assertThatThrownBy(() -> server(backend).start((connection, data) -> {}))
+                .isInstanceOf(BindException.class);
         assertThat(path()).hasContent("precious");
     }
 
@@ -133,7 +135,8 @@ class UnixServerTest {
         Path real = directory.resolve("real");
         Files.move(path(), real);
         Files.createSymbolicLink(path(), real);
-        assertThatThrownBy(() -> server(backend).start((connection, data) -> {})).isInstanceOf(BindException.class);
+        assertThatThrownBy(() -> server(backend).start((connection, data) -> {}))
+                .isInstanceOf(BindException.class);
         assertThat(real).exists();
         assertThat(path()).isSymbolicLink();
     }
@@ -170,7 +173,8 @@ class UnixServerTest {
     void failedStart(String backend) throws Exception {
         Reactors ended = Reactors.builder().reactors(1).backend(backend).open();
         ended.close();
-        assertThatThrownBy(() -> TcpServer.builder().manager(ended).address(address()).start((connection, data) -> {}))
+        assertThatThrownBy(() ->
+                        TcpServer.builder().manager(ended).address(address()).start((connection, data) -> {}))
                 .isInstanceOf(RuntimeException.class);
         assertThat(path()).doesNotExist();
     }
@@ -238,12 +242,14 @@ class UnixServerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"epoll", "nio"})
-    @DisplayName("srv-14, srv-13: a client that finds nobody is told at once, and one that keeps its connection comes back")
+    @DisplayName(
+            "srv-14, srv-13: a client that finds nobody is told at once, and one that keeps its connection comes back")
     void clients(String backend) throws Exception {
         TcpClient client = keep(TcpClient.builder()
                 .manager(keep(Reactors.builder().reactors(1).backend(backend).open()))
                 .open());
-        assertThatThrownBy(() -> client.connect(address(), (connection, data) -> {}).get(10, TimeUnit.SECONDS))
+        assertThatThrownBy(() ->
+                        client.connect(address(), (connection, data) -> {}).get(10, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
                 .cause()
                 .isInstanceOf(ConnectException.class)
@@ -278,7 +284,11 @@ class UnixServerTest {
     @ValueSource(strings = {"epoll", "nio"})
     @DisplayName("srv-14, srv-8: a relay joins a Unix socket and TCP, both ways, with half closes")
     void relays(String backend) throws Exception {
-        Reactors reactors = keep(Reactors.builder().reactors(2).backend(backend).withoutWatchdog().open());
+        Reactors reactors = keep(Reactors.builder()
+                .reactors(2)
+                .backend(backend)
+                .withoutWatchdog()
+                .open());
         TcpServer behind = keep(TcpServer.builder().manager(reactors).start(new ConnectionHandler() {
             @Override
             public void onData(Connection connection, ByteBuffer data) {
@@ -330,7 +340,8 @@ class UnixServerTest {
     @ValueSource(strings = {"abstract"})
     @DisplayName("srv-14: an abstract name needs no file")
     void abstractNames(String name) throws Exception {
-        UnixAddress address = UnixAddress.ofAbstract("millrace-" + ProcessHandle.current().pid() + name);
+        UnixAddress address =
+                UnixAddress.ofAbstract("millrace-" + ProcessHandle.current().pid() + name);
         keep(TcpServer.builder()
                 .reactors(Reactors.builder().reactors(1).backend("epoll"))
                 .address(address)

@@ -42,8 +42,7 @@ public final class NettyFiles {
                 .childHandler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel channel) {
-                        channel.pipeline()
-                                .addLast(new HttpServerCodec(), new HttpObjectAggregator(65_536), handler);
+                        channel.pipeline().addLast(new HttpServerCodec(), new HttpObjectAggregator(65_536), handler);
                     }
                 })
                 .bind(new InetSocketAddress("127.0.0.1", (int) options.number("--port", 0, 0, 65_535)))

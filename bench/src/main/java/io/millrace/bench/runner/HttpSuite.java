@@ -54,7 +54,7 @@ final class HttpSuite implements Suite {
 
         private Map<String, Double> run(int forSeconds) throws IOException, InterruptedException {
             List<String> command = List.of(
-                    String.valueOf(Tools.find("wrk")),
+                    Tools.find("wrk").orElseThrow().toString(),
                     "-t1",
                     "-c50",
                     "-d" + forSeconds + "s",
@@ -68,7 +68,8 @@ final class HttpSuite implements Suite {
                 throw new IOException("wrk said: " + said.strip());
             }
             double requests = Double.parseDouble(counted.group(1));
-            double took = Double.parseDouble(counted.group(2)) / (counted.group(3).equals("ms") ? 1000 : 1);
+            double took =
+                    Double.parseDouble(counted.group(2)) / (counted.group(3).equals("ms") ? 1000 : 1);
             Map<String, Double> figures = new LinkedHashMap<>();
             figures.put("requestsPerSecond", requests / took);
             figures.put("cpuMicros", used.total() * 1e6 / requests);
@@ -80,8 +81,9 @@ final class HttpSuite implements Suite {
     @Override
     public void run(Session session) throws IOException, InterruptedException {
         session.print("http: " + Pinning.text());
-        if (Tools.find("wrk") == null) {
-            session.absent(new Absent("wrk, so all of http", "it is not installed; install: sudo apt-get install -y wrk"));
+        if (Tools.find("wrk").isEmpty()) {
+            session.absent(
+                    new Absent("wrk, so all of http", "it is not installed; install: sudo apt-get install -y wrk"));
             return;
         }
         Path home = session.settings().home();
@@ -149,9 +151,7 @@ final class HttpSuite implements Suite {
         int port = Server.freePort();
         Path config = session.log(NGINX).resolveSibling("nginx.conf");
         Files.createDirectories(config.getParent());
-        Files.writeString(
-                config,
-                """
+        Files.writeString(config, """
                 daemon off;
                 master_process off;
                 pid %1$s/nginx.pid;
@@ -165,9 +165,10 @@ final class HttpSuite implements Suite {
                   client_body_temp_path %1$s; proxy_temp_path %1$s; fastcgi_temp_path %1$s; uwsgi_temp_path %1$s; scgi_temp_path %1$s;
                   server { listen 127.0.0.1:%2$d; root %3$s; }
                 }
-                """
-                        .formatted(config.getParent(), port, site));
+                """.formatted(config.getParent(), port, site));
         return ServerProgram.installed(
-                NGINX, port, List.of(program.toString(), "-p", config.getParent().toString(), "-c", config.toString()));
+                NGINX,
+                port,
+                List.of(program.toString(), "-p", config.getParent().toString(), "-c", config.toString()));
     }
 }

@@ -21,7 +21,8 @@ final class UdpSuite implements Suite {
             Column.shown("lost", "lost", 0));
 
     /** A server under a load of datagrams. */
-    private record Loaded(Session session, String name, ServerProgram program, Server server, List<String> load, int seconds)
+    private record Loaded(
+            Session session, String name, ServerProgram program, Server server, List<String> load, int seconds)
             implements Candidate {
         @Override
         public String command() {

@@ -122,10 +122,15 @@ public final class HttpHandler implements ConnectionHandler {
         ByteRange part = range == null ? new ByteRange(0, file.size()) : range;
         if (range != null) {
             head.append("Content-Range: bytes ").append(part.from()).append('-');
-            head.append(part.from() + part.count() - 1).append('/').append(file.size()).append(CRLF);
+            head.append(part.from() + part.count() - 1)
+                    .append('/')
+                    .append(file.size())
+                    .append(CRLF);
         }
         head.append("Content-Type: ").append(file.type());
-        head.append("\r\nX-Content-Type-Options: nosniff\r\nContent-Length: ").append(part.count()).append(CRLF);
+        head.append("\r\nX-Content-Type-Options: nosniff\r\nContent-Length: ")
+                .append(part.count())
+                .append(CRLF);
         byte[] content = file.content();
         if (request.isHead()) {
             send(connection, head, null);
@@ -153,14 +158,19 @@ public final class HttpHandler implements ConnectionHandler {
     }
 
     private static String escape(String text) {
-        return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"", "&quot;");
+        return text.replace("&", "&amp;")
+                .replace("<", "&lt;")
+                .replace(">", "&gt;")
+                .replace("\"", "&quot;");
     }
 
-    private static void refuse(
-            Connection connection, HttpException why, boolean isHead, boolean alive, boolean old) {
+    private static void refuse(Connection connection, HttpException why, boolean isHead, boolean alive, boolean old) {
         StringBuilder head = head(why.status(), alive, old);
         if (why.status() == Status.MOVED_PERMANENTLY) {
-            send(connection, head.append("Location: ").append(why.getMessage()).append("\r\nContent-Length: 0\r\n"), null);
+            send(
+                    connection,
+                    head.append("Location: ").append(why.getMessage()).append("\r\nContent-Length: 0\r\n"),
+                    null);
             return;
         }
         if (why.status() == Status.METHOD_NOT_ALLOWED) {
@@ -170,8 +180,7 @@ public final class HttpHandler implements ConnectionHandler {
         body(connection, head, text, "text/plain", isHead);
     }
 
-    private static void body(
-            Connection connection, StringBuilder head, String text, String type, boolean isHead) {
+    private static void body(Connection connection, StringBuilder head, String text, String type, boolean isHead) {
         byte[] bytes = text.getBytes(UTF_8);
         head.append("Content-Type: ").append(type).append("; charset=utf-8\r\nContent-Length: ");
         send(connection, head.append(bytes.length).append(CRLF), isHead ? null : ByteBuffer.wrap(bytes));

@@ -44,6 +44,8 @@ final class MimeTypes {
 
     static String of(String name) {
         int dot = name.lastIndexOf('.');
-        return dot < 0 ? OTHER : BY_EXTENSION.getOrDefault(name.substring(dot + 1).toLowerCase(Locale.ROOT), OTHER);
+        return dot < 0
+                ? OTHER
+                : BY_EXTENSION.getOrDefault(name.substring(dot + 1).toLowerCase(Locale.ROOT), OTHER);
     }
 }

@@ -54,7 +54,8 @@ final class Preconditions {
         }
         for (String each : field.split(",", -1)) {
             String one = each.strip();
-            if (one.equals(tag) || (weakly && one.startsWith("W/") && one.substring(2).equals(tag))) {
+            if (one.equals(tag)
+                    || (weakly && one.startsWith("W/") && one.substring(2).equals(tag))) {
                 return true;
             }
         }

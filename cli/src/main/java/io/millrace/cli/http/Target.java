@@ -87,14 +87,14 @@ record Target(List<String> names, boolean isDirectory) {
         StringBuilder text = new StringBuilder();
         for (byte each : name.getBytes(StandardCharsets.UTF_8)) {
             int c = each & 0xff;
-            boolean plain =
-                    (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || "-._~".indexOf(c) >= 0;
+            boolean plain = (c >= '0' && c <= '9')
+                    || (c >= 'a' && c <= 'z')
+                    || (c >= 'A' && c <= 'Z')
+                    || "-._~".indexOf(c) >= 0;
             if (plain) {
                 text.append((char) c);
             } else {
-                text.append('%')
-                        .append(Character.forDigit(c >> 4, 16))
-                        .append(Character.forDigit(c & 15, 16));
+                text.append('%').append(Character.forDigit(c >> 4, 16)).append(Character.forDigit(c & 15, 16));
             }
         }
         return text.toString();

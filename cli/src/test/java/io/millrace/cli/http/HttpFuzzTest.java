@@ -30,9 +30,35 @@ class HttpFuzzTest {
             "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\nhello",
             "OPTIONS * HTTP/1.1\r\nHost: a\r\nIf-Modified-Since: Fri, 02 Jan 2026 03:04:05 GMT\r\n\r\n");
     private static final List<String> PIECES = List.of(
-            "\r\n", "\n", "\r", "\0", " ", "..", "/", "%2e", "%2f", "%00", "%", ":", "secret.txt", "out", "HTTP/1.1",
-            "Host: a\r\n", "Content-Length: 0\r\n", "Transfer-Encoding: chunked\r\n", "\u00ff", "?", "#", "\\", "GET ",
-            "bytes=0-", "\t", "\"", ",", "-1", "99999999999999999999");
+            "\r\n",
+            "\n",
+            "\r",
+            "\0",
+            " ",
+            "..",
+            "/",
+            "%2e",
+            "%2f",
+            "%00",
+            "%",
+            ":",
+            "secret.txt",
+            "out",
+            "HTTP/1.1",
+            "Host: a\r\n",
+            "Content-Length: 0\r\n",
+            "Transfer-Encoding: chunked\r\n",
+            "\u00ff",
+            "?",
+            "#",
+            "\\",
+            "GET ",
+            "bytes=0-",
+            "\t",
+            "\"",
+            ",",
+            "-1",
+            "99999999999999999999");
 
     private static int requests() {
         return Integer.getInteger("millrace.requests", Boolean.getBoolean("millrace.soak") ? 1_000_000 : 5_000);
@@ -61,7 +87,8 @@ class HttpFuzzTest {
 
     @Test
     @Timeout(3600)
-    @DisplayName("srv-14: each connection gets well-formed answers and an end, nothing from outside, and the server lives")
+    @DisplayName(
+            "srv-14: each connection gets well-formed answers and an end, nothing from outside, and the server lives")
     void fuzz(@TempDir Path outside) throws Exception {
         Path site = Files.createDirectory(outside.resolve("www"));
         Files.writeString(outside.resolve("secret.txt"), SECRET);

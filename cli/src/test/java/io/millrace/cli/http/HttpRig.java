@@ -72,7 +72,8 @@ final class HttpRig implements AutoCloseable {
         private final InputStream in;
 
         Client(TcpServer server) throws IOException {
-            this.socket = new Socket(server.address().getAddress(), server.address().getPort());
+            this.socket =
+                    new Socket(server.address().getAddress(), server.address().getPort());
             socket.setSoTimeout(30_000);
             this.in = new java.io.BufferedInputStream(socket.getInputStream());
         }

@@ -169,7 +169,9 @@ class HttpTest {
     @Test
     @DisplayName("srv-14: what is no regular file is not opened, which would block the loop")
     void pipes() throws Exception {
-        assertThat(new ProcessBuilder("mkfifo", site.resolve("pipe").toString()).start().waitFor())
+        assertThat(new ProcessBuilder("mkfifo", site.resolve("pipe").toString())
+                        .start()
+                        .waitFor())
                 .isZero();
         assertThat(rig.get("/pipe").status()).isEqualTo(404);
     }
@@ -210,7 +212,8 @@ class HttpTest {
     void head() throws Exception {
         for (String name : List.of("hello.txt", "large.bin", "list/", "none")) {
             try (Client client = rig.connect()) {
-                client.send("HEAD /" + name + " HTTP/1.1\r\nHost: a\r\n\r\nGET /" + name + " HTTP/1.1\r\nHost: a\r\n\r\n");
+                client.send(
+                        "HEAD /" + name + " HTTP/1.1\r\nHost: a\r\n\r\nGET /" + name + " HTTP/1.1\r\nHost: a\r\n\r\n");
                 Answer head = client.answer(true);
                 Answer get = client.answer(false);
                 assertThat(head.status()).isEqualTo(get.status());
@@ -228,14 +231,19 @@ class HttpTest {
         Answer moved = rig.get("/sub?x");
         assertThat(moved.status()).isEqualTo(301);
         assertThat(moved.field("location")).isEqualTo("/sub/");
-        assertThat(rig.get("//sub").field("location")).as("never to another host").isEqualTo("/sub/");
+        assertThat(rig.get("//sub").field("location"))
+                .as("never to another host")
+                .isEqualTo("/sub/");
         String list = rig.get("/list/").text();
         assertThat(list)
                 .contains("href=\"./a%20%3cb%3e%26%22.txt\">a &lt;b&gt;&amp;&quot;.txt<")
                 .contains("href=\"./dir/\"")
                 .contains("href=\"./%c3%bc.txt\"");
         assertThat(rig.get("/list/%c3%bc.txt").text()).isEqualTo("umlaut");
-        assertThat(rig.get("/").text()).contains("hello.txt").doesNotContain("hidden\"").doesNotContain(".git");
+        assertThat(rig.get("/").text())
+                .contains("hello.txt")
+                .doesNotContain("hidden\"")
+                .doesNotContain(".git");
     }
 
     // ---- Parts ----
@@ -331,7 +339,9 @@ class HttpTest {
             StringBuilder all = new StringBuilder();
             for (int i = 0; i < 20; i++) {
                 all.append("GET /large.bin HTTP/1.1\r\nHost: a\r\n\r\n");
-                all.append("GET /hello.txt HTTP/1.1\r\nHost: a\r\nRange: bytes=").append(i % 12).append("-\r\n\r\n");
+                all.append("GET /hello.txt HTTP/1.1\r\nHost: a\r\nRange: bytes=")
+                        .append(i % 12)
+                        .append("-\r\n\r\n");
             }
             client.send(all.toString());
             for (int i = 0; i < 20; i++) {
@@ -426,7 +436,9 @@ class HttpTest {
             Answer answer = client.answer(false);
             assertThat(answer.status()).isEqualTo(status);
             assertThat(answer.field("connection")).isEqualTo("close");
-            assertThat(client.isAtEnd()).as("the request behind it is not answered").isTrue();
+            assertThat(client.isAtEnd())
+                    .as("the request behind it is not answered")
+                    .isTrue();
         }
     }
 
@@ -437,9 +449,12 @@ class HttpTest {
         assertThat(rig.get("/" + "a".repeat(20_000)).status()).isEqualTo(414);
         assertThat(rig.get("/", "X: " + "a".repeat(20_000)).status()).isEqualTo(431);
         assertThat(rig.get("/", ("X: a\r\n").repeat(99) + "X: a").status()).isEqualTo(431);
-        assertThat(rig.get("/hello.txt", ("X: a\r\n").repeat(98) + "X: a").status()).isEqualTo(200);
+        assertThat(rig.get("/hello.txt", ("X: a\r\n").repeat(98) + "X: a").status())
+                .isEqualTo(200);
         assertThat(rig.get("/" + "a/".repeat(4000)).status()).isEqualTo(404);
-        assertThat(rig.get("/" + "a".repeat(300)).status()).as("too long for a file system").isEqualTo(404);
+        assertThat(rig.get("/" + "a".repeat(300)).status())
+                .as("too long for a file system")
+                .isEqualTo(404);
     }
 
     @Test

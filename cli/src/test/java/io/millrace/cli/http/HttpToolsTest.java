@@ -57,17 +57,38 @@ class HttpToolsTest {
             run("curl", "-sf", "-o", "got", url + "/large.bin");
             assertThat(directory.resolve("got")).hasSameBinaryContentAs(site.resolve("large.bin"));
             // An interrupted transfer that goes on where it was.
-            Files.write(directory.resolve("got"), java.util.Arrays.copyOf(Files.readAllBytes(site.resolve("large.bin")), 5000));
+            Files.write(
+                    directory.resolve("got"),
+                    java.util.Arrays.copyOf(Files.readAllBytes(site.resolve("large.bin")), 5000));
             run("curl", "-sf", "-C", "-", "-o", "got", url + "/large.bin");
             assertThat(directory.resolve("got")).hasSameBinaryContentAs(site.resolve("large.bin"));
             run("curl", "-sf", "--etag-save", "tag", "-o", "got", url + "/small.txt");
             assertThat(run("curl", "-s", "--etag-compare", "tag", "-w", "%{http_code}", url + "/small.txt"))
                     .isEqualTo("304");
-            assertThat(run("curl", "-s", "-z", "site.stamp", "-w", "%{http_code}", "-o", "/dev/null", url + "/small.txt"))
+            assertThat(run(
+                            "curl",
+                            "-s",
+                            "-z",
+                            "site.stamp",
+                            "-w",
+                            "%{http_code}",
+                            "-o",
+                            "/dev/null",
+                            url + "/small.txt"))
                     .contains("200");
             assertThat(run("curl", "-s", "--path-as-is", "-w", "%{http_code}", "-o", "got", url + "/../secret.txt"))
                     .isEqualTo("404");
-            assertThat(run("curl", "-s", "-w", "%{num_connects} ", "-o", "/dev/null", url + "/small.txt", "-o", "/dev/null", url + "/small.txt"))
+            assertThat(run(
+                            "curl",
+                            "-s",
+                            "-w",
+                            "%{num_connects} ",
+                            "-o",
+                            "/dev/null",
+                            url + "/small.txt",
+                            "-o",
+                            "/dev/null",
+                            url + "/small.txt"))
                     .as("one connection for both")
                     .isEqualTo("1 0 ");
             assertThat(run("curl", "-sI", url + "/small.txt")).contains("Content-Length: 1024");
@@ -93,7 +114,8 @@ class HttpToolsTest {
         Path path = directory.resolve("s");
         try (Cli server = Cli.start("serve", "http", site.toString(), "--unix", path.toString())) {
             assertThat(server.firstLine()).contains("listening on unix:" + path);
-            assertThat(run("curl", "-sf", "--unix-socket", path.toString(), "http://a/small.txt")).hasSize(1024);
+            assertThat(run("curl", "-sf", "--unix-socket", path.toString(), "http://a/small.txt"))
+                    .hasSize(1024);
         }
     }
 
@@ -120,12 +142,16 @@ class HttpToolsTest {
         try (Cli server = Cli.serve("http", site.toString(), "--idle", "2")) {
             String url = "http://127.0.0.1:" + server.port() + "/large.bin";
             // Slow headers (slowloris), and slow reading of a file.
-            for (List<String> mode : List.of(List.of("-H", "-i", "1"), List.of("-X", "-w", "10", "-y", "20", "-z", "1"))) {
+            for (List<String> mode :
+                    List.of(List.of("-H", "-i", "1"), List.of("-X", "-w", "10", "-y", "20", "-z", "1"))) {
                 List<String> command = new java.util.ArrayList<>(List.of("slowhttptest"));
                 command.addAll(mode);
                 command.addAll(List.of("-c", "100", "-r", "100", "-l", "8", "-p", "3", "-u", url));
                 String said = run(command.toArray(String[]::new)).replaceAll("\u001b\\[[0-9;]*m", "");
-                assertThat(said).as(said).contains("service available:   YES").doesNotContain("service available:   NO");
+                assertThat(said)
+                        .as(said)
+                        .contains("service available:   YES")
+                        .doesNotContain("service available:   NO");
             }
         }
     }

@@ -1,7 +1,7 @@
 package io.millrace.engine.internal;
 
-import io.millrace.net.StreamListener;
 import io.millrace.net.ByteStream;
+import io.millrace.net.StreamListener;
 import io.millrace.sys.call.Errno;
 import io.millrace.sys.call.ErrnoException;
 import java.io.FileInputStream;

@@ -2,7 +2,6 @@ package io.millrace.engine.transport;
 
 import io.millrace.engine.Priority;
 import io.millrace.engine.reactor.EventSink;
-import io.millrace.engine.reactor.Reactor;
 import io.millrace.net.Io;
 import io.millrace.net.UdpSocket;
 import io.millrace.poll.Interest;

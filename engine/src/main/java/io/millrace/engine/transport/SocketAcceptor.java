@@ -5,8 +5,8 @@ import io.millrace.engine.internal.FailureLog;
 import io.millrace.engine.internal.SpareDescriptor;
 import io.millrace.engine.reactor.EventSink;
 import io.millrace.engine.reactor.Reactor;
-import io.millrace.net.StreamListener;
 import io.millrace.net.ByteStream;
+import io.millrace.net.StreamListener;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Trigger;
 import io.millrace.poll.internal.KernelHandle;
@@ -48,7 +48,10 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
     private final SpareDescriptor spare = new SpareDescriptor();
 
     SocketAcceptor(
-            ReactorServerLoop loop, StreamListener listener, Consumer<ByteStream> accepted, Consumer<IOException> failed) {
+            ReactorServerLoop loop,
+            StreamListener listener,
+            Consumer<ByteStream> accepted,
+            Consumer<IOException> failed) {
         this.loop = loop;
         this.listener = listener;
         this.accepted = accepted;

@@ -21,13 +21,13 @@ import io.millrace.sys.posix.Pipes;
 import io.millrace.sys.posix.SocketSetting;
 import io.millrace.sys.posix.Sockets;
 import java.io.IOException;
-import org.jspecify.annotations.Nullable;
-import java.nio.file.attribute.PosixFilePermission;
 import java.net.InetSocketAddress;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Creates sources with file descriptors. */
 public final class FdSourceFactory implements SourceFactory {

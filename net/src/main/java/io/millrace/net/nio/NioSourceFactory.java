@@ -13,8 +13,6 @@ import io.millrace.net.family.WatchCalls;
 import io.millrace.sys.posix.ListenTerms;
 import io.millrace.sys.posix.SocketSetting;
 import java.io.IOException;
-import org.jspecify.annotations.Nullable;
-import java.nio.file.attribute.PosixFilePermission;
 import java.net.Inet4Address;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
@@ -31,8 +29,10 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Creates sources with {@code java.nio} channels. */
 public final class NioSourceFactory implements SourceFactory {

@@ -1,10 +1,10 @@
 package io.millrace.server.connect;
 
-import io.millrace.net.UnixAddress;
-import io.millrace.net.ByteStream;
 import io.millrace.engine.AlarmKey;
 import io.millrace.engine.transport.ServerLoop;
+import io.millrace.net.ByteStream;
 import io.millrace.net.Resolver;
+import io.millrace.net.UnixAddress;
 import io.millrace.server.Connection;
 import io.millrace.server.ConnectionHandler;
 import io.millrace.server.connection.ConnectAttempt;
@@ -95,8 +95,7 @@ public final class ConnectRace {
     }
 
     public static IllegalStateException closed(ConnectTarget target) {
-        return new IllegalStateException(
-                "cannot connect to " + target.name() + ": the client is closed");
+        return new IllegalStateException("cannot connect to " + target.name() + ": the client is closed");
     }
 
     /** On the loop. */

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param address a host, resolved or not; or what stands in for a Unix socket
  * @param unix null for a host
  */
-public record ConnectTarget(InetSocketAddress address, @Nullable UnixAddress unix) {
+public record ConnectTarget(
+        InetSocketAddress address, @Nullable UnixAddress unix) {
     public static ConnectTarget of(InetSocketAddress address) {
         return new ConnectTarget(Objects.requireNonNull(address, "address"), null);
     }

@@ -1,15 +1,14 @@
 package io.millrace.server.connection;
 
-import io.millrace.server.support.UnixPeers;
-import io.millrace.net.UnixAddress;
-import io.millrace.net.ByteStream;
 import io.millrace.engine.internal.FailureLog;
 import io.millrace.engine.pool.ObjectPool;
 import io.millrace.engine.pool.Pooled;
 import io.millrace.engine.transport.ServerLoop;
 import io.millrace.engine.transport.StreamTransport;
 import io.millrace.engine.transport.TransportSink;
+import io.millrace.net.ByteStream;
 import io.millrace.net.TcpStream;
+import io.millrace.net.UnixAddress;
 import io.millrace.poll.internal.Durations;
 import io.millrace.server.ConnectionHandler;
 import io.millrace.server.Framing;
@@ -21,6 +20,7 @@ import io.millrace.server.secure.TlsSettings;
 import io.millrace.server.secure.TlsTransport;
 import io.millrace.server.support.ConnectionLog;
 import io.millrace.server.support.ServerSettings;
+import io.millrace.server.support.UnixPeers;
 import io.millrace.server.tls.TlsSession;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -49,8 +49,8 @@ public final class Reception {
         }
         StreamConnection connection;
         try {
-            connection =
-                    new StreamConnection(connections.nextId(), loop, stream, remote, handler, settings, callbacks, connections);
+            connection = new StreamConnection(
+                    connections.nextId(), loop, stream, remote, handler, settings, callbacks, connections);
             if (unixPeers != null) {
                 settings.applyBuffers(stream);
             }

@@ -1,14 +1,14 @@
 package io.millrace.server.support;
 
-import java.io.IOException;
-import io.millrace.net.ByteStream;
 import io.millrace.engine.Dispatch;
+import io.millrace.net.ByteStream;
 import io.millrace.net.ConnectOptions;
 import io.millrace.net.KeepAlive;
 import io.millrace.net.ListenOptions;
 import io.millrace.poll.internal.Durations;
 import io.millrace.server.Idle;
 import io.millrace.server.tls.Tls;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

@@ -28,8 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Used by one thread at a time.
  */
 public final class DatagramBatch {
-    private static final boolean AT_ONCE =
-            Os.current() == Os.LINUX && Native.has("recvmmsg") && Native.has("sendmmsg");
+    private static final boolean AT_ONCE = Os.current() == Os.LINUX && Native.has("recvmmsg") && Native.has("sendmmsg");
 
     private static final int HEADER = 64;
     private static final int LENGTH = 56;
@@ -90,8 +89,7 @@ public final class DatagramBatch {
     }
 
     private void clear(int place) {
-        Msghdr.put(
-                header(place), name(place), SocketAddressCodec.MAX_BYTES, iovecs + (long) place * IOVEC, 1);
+        Msghdr.put(header(place), name(place), SocketAddressCodec.MAX_BYTES, iovecs + (long) place * IOVEC, 1);
         Posix.putInt(header(place) + LENGTH, 0);
     }
 
@@ -177,9 +175,7 @@ public final class DatagramBatch {
     public int send(CallState state, int fd, int first, int count) {
         long result;
         do {
-            result = AT_ONCE
-                    ? Calls.send(state, fd, header(first), count)
-                    : sendEach(state, fd, first, count);
+            result = AT_ONCE ? Calls.send(state, fd, header(first), count) : sendEach(state, fd, first, count);
         } while (Errno.isInterrupted(result));
         return (int) result;
     }
@@ -210,8 +206,8 @@ public final class DatagramBatch {
 
         static long send(CallState state, int fd, long headers, int count) {
             try {
-                return state.longResult((int)
-                        (long) SENDMMSG.invokeExact(state.segment, (long) fd, headers, (long) count, 0L));
+                return state.longResult(
+                        (int) (long) SENDMMSG.invokeExact(state.segment, (long) fd, headers, (long) count, 0L));
             } catch (Throwable thrown) {
                 throw Native.unexpected(thrown);
             }

@@ -50,8 +50,8 @@ final class SocketRig implements ConnectionRig {
 
     @Override
     public Peer openAnother() throws IOException {
-        SocketPeer peer = new SocketPeer(
-                Objects.requireNonNull(server), manager.setting().tls(), ++peers);
+        SocketPeer peer =
+                new SocketPeer(Objects.requireNonNull(server), manager.setting().tls(), ++peers);
         opened.add(peer.socket);
         return peer;
     }
@@ -197,9 +197,8 @@ final class SocketRig implements ConnectionRig {
 
         private @Nullable Connection find() {
             for (Connection each : server.context().connections()) {
-                boolean mine = each.unixAddress() == null
-                        ? each.remoteAddress().getPort() == port
-                        : each.id() == number;
+                boolean mine =
+                        each.unixAddress() == null ? each.remoteAddress().getPort() == port : each.id() == number;
                 if (known == null && mine) {
                     known = each;
                 }
