@@ -100,7 +100,7 @@ record Options(
             throw new UsageException(
                     directory == null
                             ? "serve http needs a directory: millrace serve http DIR"
-                            : "only http serves a directory, not " + service);
+                            : "cannot understand " + directory + "; try millrace serve --help");
         }
         String unix = parsed.matchedOptionValue("--unix", (String) null);
         boolean udp = parsed.hasMatchedOption("--udp");

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** Points in time as HTTP writes them: RFC 9110, section 5.6.7. */
 final class HttpDates {
     private static final DateTimeFormatter FIXED =
-            DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.ROOT);
+            DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.US);
 
     /** What must be understood, too: that of RFC 850, and that of asctime. */
     private static final List<DateTimeFormatter> READ = List.of(
@@ -23,8 +23,8 @@ final class HttpDates {
                     .appendPattern("EEEE, dd-MMM-")
                     .appendValueReduced(ChronoField.YEAR, 2, 2, 1970)
                     .appendPattern(" HH:mm:ss 'GMT'")
-                    .toFormatter(Locale.ROOT),
-            DateTimeFormatter.ofPattern("EEE MMM ppd HH:mm:ss yyyy", Locale.ROOT));
+                    .toFormatter(Locale.US),
+            DateTimeFormatter.ofPattern("EEE MMM ppd HH:mm:ss yyyy", Locale.US));
 
     /** The present one, of which there is a new one each second. */
     private record Second(long epoch, String text) {}

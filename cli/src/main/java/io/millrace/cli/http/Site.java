@@ -157,7 +157,7 @@ final class Site {
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
             for (Path each : entries) {
                 String name = each.getFileName().toString();
-                if (!name.startsWith(".") && names.size() < MOST_LISTED) {
+                if (!name.startsWith(".") && names.size() < MOST_LISTED && isServed(each)) {
                     names.add(Files.isDirectory(each) ? name + "/" : name);
                 }
             }
@@ -166,5 +166,18 @@ final class Site {
         }
         names.sort(null);
         return names;
+    }
+
+    /** Only a link can lead elsewhere. */
+    private boolean isServed(Path entry) {
+        if (!Files.isSymbolicLink(entry)) {
+            return true;
+        }
+        try {
+            within(entry.toRealPath());
+            return true;
+        } catch (IOException | HttpException e) {
+            return false;
+        }
     }
 }

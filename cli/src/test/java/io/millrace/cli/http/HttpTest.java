@@ -241,9 +241,8 @@ class HttpTest {
                 .contains("href=\"./%c3%bc.txt\"");
         assertThat(rig.get("/list/%c3%bc.txt").text()).isEqualTo("umlaut");
         assertThat(rig.get("/").text())
-                .contains("hello.txt")
-                .doesNotContain("hidden\"")
-                .doesNotContain(".git");
+                .contains("\"./hello.txt\"", "\"./inside\"", "\"./sub/\"")
+                .doesNotContain("hidden", ".git", "\"./out", "chain", "loop", "relative", "sibling");
     }
 
     // ---- Parts ----
