@@ -8,8 +8,8 @@ import io.millrace.server.TcpServer;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
-import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -139,13 +139,11 @@ record Options(
             throw new UsageException("--unix-mode must be three octal digits, such as 660, not " + mode);
         }
         int bits = Integer.parseInt(mode, 8);
-        Set<PosixFilePermission> permissions = EnumSet.noneOf(PosixFilePermission.class);
-        for (PosixFilePermission each : PosixFilePermission.values()) {
-            if ((bits & 0400 >> each.ordinal()) != 0) {
-                permissions.add(each);
-            }
+        char[] letters = "rwxrwxrwx".toCharArray();
+        for (int i = 0; i < letters.length; i++) {
+            letters[i] = (bits & 0400 >> i) == 0 ? '-' : letters[i];
         }
-        return permissions;
+        return PosixFilePermissions.fromString(new String(letters));
     }
 
     static Options ofProxy(ParseResult parsed) throws UsageException {
