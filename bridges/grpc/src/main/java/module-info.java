@@ -7,6 +7,7 @@ module io.millrace.grpc {
     requires transitive io.millrace.engine;
     requires io.millrace.netty;
     requires io.netty.transport;
+    requires transitive io.grpc;
     requires transitive io.grpc.netty;
     requires static org.jspecify;
 

@@ -55,23 +55,38 @@ final class CommandLines {
         CommandLine serve =
                 command("serve", "Runs a server until Ctrl-C or SIGTERM; then drains it and prints totals.");
         CommandSpec spec = serve.getCommandSpec();
-        spec.usageMessage().customSynopsis("millrace serve [echo|chat|redis] [OPTIONS]");
+        spec.usageMessage().customSynopsis("millrace serve [echo|chat|redis|http DIR] [OPTIONS]");
         spec.usageMessage()
                 .footer(
                         "%nExit status: 0 after a signal, 2 if it cannot start, 3 if the heap is full, 70 if it fails later, 130 on a second signal.");
         spec.addPositional(PositionalParamSpec.builder()
                 .index("0")
                 .arity("0..1")
-                .paramLabel("echo|chat|redis")
+                .paramLabel("echo|chat|redis|http")
                 .type(String.class)
                 .defaultValue("echo")
                 .description(
                         "echo: sends every byte back. chat: sends each line to everyone.",
                         "redis: a small in-memory RESP2 server; an example, not a database.",
+                        "http: the files of a directory, DIR, over HTTP/1.1.",
                         "The default is echo.")
+                .build());
+        spec.addPositional(PositionalParamSpec.builder()
+                .index("1")
+                .arity("0..1")
+                .paramLabel("DIR")
+                .type(String.class)
+                .description("The directory that http serves; nothing outside it is served.")
                 .build());
         spec.addOption(text("--host", "HOST", "127.0.0.1", "Address to listen on (127.0.0.1)."));
         spec.addOption(number("--port", "PORT", "Port to listen on, 0 for any (7007)."));
+        spec.addOption(text("--unix", "PATH", null, "Listens at a Unix socket instead."));
+        addUnixMode(spec);
+        spec.addOption(OptionSpec.builder("--udp")
+                .arity("0")
+                .type(boolean.class)
+                .description("For echo: sends datagrams back, instead of the bytes of connections.")
+                .build());
         spec.addOption(
                 text(
                         "--style",
@@ -96,9 +111,11 @@ final class CommandLines {
                 .footer(
                         "%nFor example: millrace proxy 127.0.0.1:7008 127.0.0.1:7007%n"
                                 + "Exit status: 0 after a signal, 2 if it cannot start, 70 if it fails later, 130 on a second signal.");
+        spec.addPositional(address(
+                "0", "LISTEN", "Address to listen on, as HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 for any."));
         spec.addPositional(
-                address("0", "LISTEN", "Address to listen on, as HOST:PORT or [IPV6]:PORT; port 0 for any."));
-        spec.addPositional(address("1", "UPSTREAM", "The server to pass connections on to, as HOST:PORT."));
+                address("1", "UPSTREAM", "The server to pass connections on to, as HOST:PORT or unix:PATH."));
+        addUnixMode(spec);
         spec.addOption(number(
                 "--connect-timeout", "SECONDS", "How long the upstream server may take to accept (10; 0: for ever)."));
         spec.addOption(OptionSpec.builder("--upstream-tls")
@@ -125,6 +142,11 @@ final class CommandLines {
                 "0", "ADDRESS", "What serve --console has printed, with its token: http://127.0.0.1:…/#token=…"));
         spec.addOption(number("--frames", "N", "Ends after so many refreshes, one a second (never)."));
         return top;
+    }
+
+    private static void addUnixMode(CommandSpec spec) {
+        spec.addOption(text(
+                "--unix-mode", "MODE", null, "Permissions of the socket's file, in octal, such as 660 (the umask's)."));
     }
 
     private static PositionalParamSpec address(String index, String label, String description) {

@@ -62,13 +62,25 @@ record Encryption(@Nullable Path certificate, @Nullable Path key) {
      */
     record Made(Tls tls, @Nullable String note, boolean lasting) {}
 
-    Made make() throws IOException {
-        return certificate != null && key != null ? new Made(Tls.server(certificate, key), null, true) : makeSelfSigned();
+    /** Returns what a server uses that speaks these protocols, if they have names. */
+    Made make(List<String> protocols) throws IOException {
+        return certificate != null && key != null
+                ? new Made(tls(certificate, key, protocols), null, true)
+                : makeSelfSigned(protocols);
+    }
+
+    private static Tls tls(Path chain, Path key, List<String> protocols) throws IOException {
+        return protocols.isEmpty()
+                ? Tls.server(chain, key)
+                : Tls.builder()
+                        .certificate(chain, key)
+                        .applicationProtocols(protocols.toArray(String[]::new))
+                        .build();
     }
 
     // ---- Self-signed ----
 
-    private static Made makeSelfSigned() throws IOException {
+    private static Made makeSelfSigned(List<String> protocols) throws IOException {
         Path directory = Files.createTempDirectory("millrace-tls"); // for this user only
         Path store = directory.resolve("store.p12");
         Path chain = directory.resolve("chain.pem");
@@ -91,9 +103,8 @@ record Encryption(@Nullable Path certificate, @Nullable Path key) {
                     .withUpperCase()
                     .formatHex(MessageDigest.getInstance("SHA-256").digest(own.getEncoded()));
             return new Made(
-                    Tls.server(chain, secret),
-                    "certificate for localhost, made for this run, valid for " + DAYS + " days; SHA-256 "
-                            + fingerprint,
+                    tls(chain, secret, protocols),
+                    "certificate for localhost, made for this run, valid for " + DAYS + " days; SHA-256 " + fingerprint,
                     false);
         } catch (GeneralSecurityException e) {
             throw new IOException("cannot make a certificate: " + e.getMessage(), e);

@@ -2,19 +2,28 @@ package io.millrace.cli;
 
 import io.millrace.engine.Dispatch;
 import io.millrace.engine.Reactors;
+import io.millrace.net.UnixAddress;
 import io.millrace.server.TcpClient;
 import io.millrace.server.TcpServer;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ParseResult;
 
 /**
  * The options of {@code serve}. A number that was not given is null; then the service decides.
  *
- * @param service echo, chat or redis; or proxy
+ * @param service echo, chat, redis or http; or proxy
  * @param address where to listen
+ * @param unix the Unix socket to listen at instead; null for the address
+ * @param unixMode the permissions of its file; null for what the umask leaves
+ * @param directory whose files http serves
+ * @param udp whether echo takes datagrams instead of connections
  * @param loops the number of loops
  * @param backend null for the best
  * @param direct whether conversations on virtual threads serve the connections, instead of callbacks
@@ -33,6 +42,10 @@ import picocli.CommandLine.ParseResult;
 record Options(
         String service,
         InetSocketAddress address,
+        @Nullable Path unix,
+        @Nullable Set<PosixFilePermission> unixMode,
+        @Nullable Path directory,
+        boolean udp,
         @Nullable Integer loops,
         @Nullable String backend,
         boolean direct,
@@ -52,15 +65,21 @@ record Options(
      * What only a proxy is asked for.
      *
      * @param upstream where to
+     * @param unix the Unix socket to pass connections on to instead; null for the address
      * @param connectTimeout how long that may take
      * @param encrypted whether the upstream server is spoken to with TLS
      * @param trusted a file with the authorities that may have issued its certificate; null for the platform's
      */
     record Proxied(
             InetSocketAddress upstream,
+            @Nullable Path unix,
             Duration connectTimeout,
             boolean encrypted,
             @Nullable String trusted) {}
+
+    private static final String UNIX = "unix:";
+    /** Where nobody listens, because a Unix socket takes its place. */
+    private static final InetSocketAddress NONE = new InetSocketAddress(0);
 
     private static final Duration LONGEST_MESSAGE = Duration.ofSeconds(60);
 
@@ -78,16 +97,74 @@ record Options(
         if (isDirect(parsed) && !service.equals("echo")) {
             throw new UsageException("--style direct is for echo; " + service + " has callbacks only");
         }
-        return of(parsed, service, address, null);
+        String directory = parsed.matchedPositionalValue(1, (String) null);
+        if (service.equals("http") != (directory != null)) {
+            throw new UsageException(
+                    directory == null
+                            ? "serve http needs a directory: millrace serve http DIR"
+                            : "cannot understand " + directory + "; try millrace serve --help");
+        }
+        String unix = parsed.matchedOptionValue("--unix", (String) null);
+        boolean udp = parsed.hasMatchedOption("--udp");
+        if (udp
+                && (!service.equals("echo")
+                        || unix != null
+                        || isDirect(parsed)
+                        || Encryption.of(parsed) != null
+                        || parsed.hasMatchedOption("--console"))) {
+            throw new UsageException("--udp is for a plain echo, without --unix, --style direct, --console or TLS");
+        }
+        return of(
+                parsed,
+                service,
+                address,
+                unix == null ? null : path("--unix", unix),
+                directory == null ? null : Path.of(directory),
+                udp,
+                null);
+    }
+
+    private static Path path(String name, String text) throws UsageException {
+        if (text.isBlank()) {
+            throw new UsageException(name + " is empty; name a path");
+        }
+        return Path.of(text);
+    }
+
+    /** Returns null for an address that is no Unix socket. */
+    private static @Nullable Path unixPath(String name, String text) throws UsageException {
+        return text.startsWith(UNIX) ? path(name, text.substring(UNIX.length())) : null;
+    }
+
+    /** Permissions as chmod(1) has them, in octal. */
+    private static @Nullable Set<PosixFilePermission> mode(ParseResult parsed) throws UsageException {
+        String mode = parsed.matchedOptionValue("--unix-mode", (String) null);
+        if (mode == null) {
+            return null;
+        }
+        if (!mode.matches("0?[0-7]{3}")) {
+            throw new UsageException("--unix-mode must be three octal digits, such as 660, not " + mode);
+        }
+        int bits = Integer.parseInt(mode, 8);
+        char[] letters = "rwxrwxrwx".toCharArray();
+        for (int i = 0; i < letters.length; i++) {
+            letters[i] = (bits & 0400 >> i) == 0 ? '-' : letters[i];
+        }
+        return PosixFilePermissions.fromString(new String(letters));
     }
 
     static Options ofProxy(ParseResult parsed) throws UsageException {
+        String upstream = parsed.matchedPositionalValue(1, "");
+        String listen = parsed.matchedPositionalValue(0, "");
+        Path unix = unixPath("LISTEN", listen);
+        Path unixUpstream = unixPath("UPSTREAM", upstream);
         Proxied proxied = new Proxied(
-                address("UPSTREAM", parsed.matchedPositionalValue(1, ""), 1),
+                unixUpstream == null ? address("UPSTREAM", upstream, 1) : NONE,
+                unixUpstream,
                 Duration.ofSeconds(number(parsed, "--connect-timeout", 10, 0, 3600)),
                 parsed.hasMatchedOption("--upstream-tls") || parsed.hasMatchedOption("--upstream-ca"),
                 parsed.matchedOptionValue("--upstream-ca", (String) null));
-        return of(parsed, "proxy", address("LISTEN", parsed.matchedPositionalValue(0, ""), 0), proxied);
+        return of(parsed, "proxy", unix == null ? address("LISTEN", listen, 0) : NONE, unix, null, false, proxied);
     }
 
     private static InetSocketAddress address(String name, String text, int lowestPort) throws UsageException {
@@ -98,7 +175,7 @@ record Options(
             host = host.substring(1, host.length() - 1);
         }
         if (host.isBlank() || (host.contains(":") && !inBrackets)) {
-            throw new UsageException(name + " must be HOST:PORT, or [IPV6]:PORT, not " + text);
+            throw new UsageException(name + " must be HOST:PORT, [IPV6]:PORT or unix:PATH, not " + text);
         }
         int port;
         try {
@@ -125,7 +202,14 @@ record Options(
         };
     }
 
-    private static Options of(ParseResult parsed, String service, InetSocketAddress address, @Nullable Proxied proxied)
+    private static Options of(
+            ParseResult parsed,
+            String service,
+            InetSocketAddress address,
+            @Nullable Path unix,
+            @Nullable Path directory,
+            boolean udp,
+            @Nullable Proxied proxied)
             throws UsageException {
         Dispatch dispatch = dispatch(parsed.matchedOptionValue("--dispatch", "loop"));
         Integer workers = number(parsed, "--workers", 1, 1024);
@@ -139,6 +223,10 @@ record Options(
         return new Options(
                 service,
                 address,
+                unix,
+                mode(parsed),
+                directory,
+                udp,
                 number(parsed, "--loops", 1, 1024),
                 parsed.matchedOptionValue("--backend", (String) null),
                 direct,
@@ -225,6 +313,12 @@ record Options(
         int readSize = buffer == null ? bufferOtherwise : buffer;
         if (readSize > 0) {
             builder.bufferSize(readSize);
+        }
+        if (unix != null) {
+            builder.address(UnixAddress.of(unix));
+            if (unixMode != null) {
+                builder.socketPermissions(unixMode);
+            }
         }
         if (maxConnections != null) {
             builder.maxConnections(maxConnections);

@@ -1,6 +1,7 @@
 package io.millrace.cli;
 
 import io.millrace.engine.Reactors;
+import io.millrace.net.UnixAddress;
 import io.millrace.server.ConnectionHandler;
 import io.millrace.server.Relay;
 import io.millrace.server.ServerContext;
@@ -51,7 +52,9 @@ final class Proxy implements Service {
         TcpClient opened = builder.open();
         client = opened;
         try {
-            return server.start(Relay.proxy(opened, proxied.upstream()));
+            Path unix = proxied.unix();
+            return server.start(
+                    unix == null ? Relay.proxy(opened, proxied.upstream()) : Relay.proxy(opened, UnixAddress.of(unix)));
         } catch (Throwable e) {
             opened.close();
             throw e;

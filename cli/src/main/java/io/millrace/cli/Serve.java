@@ -9,11 +9,11 @@ import io.millrace.poll.BackendReport;
 import io.millrace.server.ServerContext;
 import io.millrace.server.ShutdownResult;
 import io.millrace.server.TcpServer;
+import io.millrace.server.UdpServer;
 import io.millrace.server.tls.Tls;
 import io.millrace.server.tls.TlsWatch;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.net.Inet6Address;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -50,10 +50,11 @@ final class Serve {
         this.options = options;
     }
 
+    @SuppressWarnings("try") // the console is only there meanwhile
     void run(PrintStream out, PrintStream err) throws UsageException, ServerFailedException, IOException {
         Service service = Service.of(options);
         Encryption encryption = options.encryption();
-        Encryption.Made encrypted = encryption == null ? null : encryption.make();
+        Encryption.Made encrypted = encryption == null ? null : encryption.make(service.applicationProtocols());
         Tls watched = encrypted != null && encrypted.lasting() ? encrypted.tls() : null;
         boolean reloads = watched != null || service.reloads();
         Reactors reactors = options.open(service.loops());
@@ -66,13 +67,9 @@ final class Serve {
                     certificates.reload();
                 }
             });
-            TcpServer.Builder builder = options.server(reactors, service.buffer());
-            service.configure(builder);
-            if (encrypted != null) {
-                builder.tls(encrypted.tls());
-            }
-            TcpServer server = service.start(builder, reactors, context::join, options.messageLimit());
-            context.complete(server.context());
+            Running server = options.udp()
+                    ? new Running.Datagrams(startDatagrams(reactors))
+                    : new Running.Stream(startStream(service, reactors, encrypted == null ? null : encrypted.tls()));
             var ignored = reactors.termination().whenComplete((ended, failure) -> {
                 if (failure != null) {
                     endWithFailure(failure);
@@ -83,12 +80,28 @@ final class Serve {
                 out.println(encrypted.note());
             }
             tellWhatIsMissing(reactors.report(), err);
-            try (Console console = openConsole(server, out, err)) {
+            try (Console console =
+                    server instanceof Running.Stream(TcpServer streams) ? openConsole(streams, out, err) : null) {
                 serve(server, service, out);
             }
         } finally {
             end(reactors);
         }
+    }
+
+    private TcpServer startStream(Service service, Reactors reactors, @Nullable Tls tls) throws IOException {
+        TcpServer.Builder builder = options.server(reactors, service.buffer());
+        service.configure(builder);
+        if (tls != null) {
+            builder.tls(tls);
+        }
+        TcpServer server = service.start(builder, reactors, context::join, options.messageLimit());
+        context.complete(server.context());
+        return server;
+    }
+
+    private UdpServer startDatagrams(Reactors reactors) throws IOException {
+        return UdpServer.builder().manager(reactors).address(options.address()).start((from, data) -> from.reply(data));
     }
 
     /**
@@ -126,11 +139,11 @@ final class Serve {
     }
 
     /** Waits for a signal, or for a failure, after which nothing can be drained. */
-    private void serve(TcpServer server, Service service, PrintStream out) throws ServerFailedException {
+    private void serve(Running server, Service service, PrintStream out) throws ServerFailedException {
         try {
             String signal = stopped.join();
             String end = end(server, service);
-            out.println("stopped by SIG" + signal + ": " + totals(server) + end);
+            out.println("stopped by SIG" + signal + ": " + server.totals() + end);
         } catch (Throwable e) {
             throw new ServerFailedException(e);
         }
@@ -160,10 +173,10 @@ final class Serve {
         });
     }
 
-    private String listening(TcpServer server) {
-        int loops = server.loopCount();
-        return "listening on " + text(server.address()) + " (" + options.service() + ", backend " + server.backend()
-                + ", " + loops + (loops == 1 ? " loop" : " loops") + style() + ")";
+    private String listening(Running server) {
+        int loops = server.loops();
+        return "listening on " + server.place() + " (" + options.service() + ", backend " + server.backend() + ", "
+                + loops + (loops == 1 ? " loop" : " loops") + style() + ")";
     }
 
     /** Says where conversations run, because that decides what they cost. */
@@ -175,19 +188,8 @@ final class Serve {
         return ", direct style, virtual threads on " + (onLoops ? "the loops" : "the JDK's scheduler");
     }
 
-    private static String text(InetSocketAddress address) {
-        String host = address.getAddress().getHostAddress();
-        return (address.getAddress() instanceof Inet6Address ? "[" + host + "]" : host) + ":" + address.getPort();
-    }
-
-    private static String totals(TcpServer server) {
-        long connections = server.connectionsOpened();
-        return connections + (connections == 1 ? " connection, " : " connections, ") + server.bytesReceived()
-                + " bytes in, " + server.bytesSent() + " bytes out";
-    }
-
     /** Runs on a new thread, so that a handler that hangs cannot keep the program alive. */
-    private String end(TcpServer server, Service service) {
+    private String end(Running server, Service service) {
         long deadline = System.nanoTime() + options.drain().toNanos();
         CompletableFuture<ShutdownResult> result = new CompletableFuture<>();
         Thread.ofPlatform().daemon().name("millrace-drain").start(() -> {

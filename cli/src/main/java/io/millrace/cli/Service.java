@@ -1,6 +1,7 @@
 package io.millrace.cli;
 
 import io.millrace.cli.chat.ChatRoom;
+import io.millrace.cli.http.HttpHandler;
 import io.millrace.cli.redis.RedisHandler;
 import io.millrace.engine.Reactors;
 import io.millrace.server.ConnectionHandler;
@@ -10,7 +11,10 @@ import io.millrace.server.ServerContext;
 import io.millrace.server.TcpServer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
 import java.util.function.Supplier;
 
 /** A server that {@code millrace serve} can start. */
@@ -23,6 +27,11 @@ interface Service {
     /** Returns how many bytes it reads at once by default; 0 for the server's default. */
     default int buffer() {
         return 0;
+    }
+
+    /** Returns the names of its protocols, for TLS to agree on one (ALPN). */
+    default List<String> applicationProtocols() {
+        return List.of();
     }
 
     /** Applies its own settings, for example how much may wait for a slow reader. */
@@ -69,7 +78,8 @@ interface Service {
                         : (on, context, messageLimit) -> (connection, data) -> connection.send(data);
             case "chat" -> new Chat();
             case "redis" -> new Redis();
-            default -> throw new UsageException("cannot serve " + name + "; choose echo, chat or redis");
+            case "http" -> new Http(Objects.requireNonNull(options.directory()), options.idle());
+            default -> throw new UsageException("cannot serve " + name + "; choose echo, chat, redis or http");
         };
     }
 
@@ -95,6 +105,35 @@ interface Service {
                 socket.write(buffer.flip());
                 buffer.clear();
             }
+        }
+    }
+
+    /** Serves files. A client that is silent between two requests is kept for a while, and then not missed. */
+    record Http(Path directory, Duration idle) implements Service {
+        private static final Duration KEPT = Duration.ofSeconds(60);
+        private static final Duration HEAD = Duration.ofSeconds(10);
+
+        @Override
+        public List<String> applicationProtocols() {
+            return List.of("http/1.1");
+        }
+
+        @Override
+        public void configure(TcpServer.Builder server) {
+            server.idleTimeout(idle.isZero() ? KEPT : idle);
+        }
+
+        @Override
+        public ConnectionHandler handler(Reactors on, Supplier<ServerContext> context, Duration messageLimit) {
+            throw new UnsupportedOperationException("made in start, which may fail");
+        }
+
+        @Override
+        public TcpServer start(
+                TcpServer.Builder server, Reactors on, Supplier<ServerContext> context, Duration messageLimit)
+                throws IOException {
+            Duration limit = messageLimit.compareTo(HEAD) < 0 ? messageLimit : HEAD;
+            return server.start(HttpHandler.serving(directory, limit));
         }
     }
 

@@ -87,6 +87,11 @@ public final class Cli implements AutoCloseable {
         return Integer.parseInt(listening().group(1));
     }
 
+    /** Waits for the first line, of a server that has no port. */
+    public String firstLine() throws IOException {
+        return String.valueOf(out.readLine());
+    }
+
     public Matcher listening() throws IOException {
         String line = out.readLine();
         assertThat(line).as("first line; %s", line == null ? errors() : "").matches(LISTENING);

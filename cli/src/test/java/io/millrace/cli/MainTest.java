@@ -45,7 +45,10 @@ class MainTest {
         serve --style curly   | --style must be callback or direct, not curly
         serve chat --style direct | --style direct is for echo; chat has callbacks only
         serve --style direct --dispatch pool | --style direct has threads of its own; leave out --dispatch
-        serve gopher          | cannot serve gopher; choose echo, chat or redis
+        serve gopher          | cannot serve gopher; choose echo, chat, redis or http
+        serve http            | serve http needs a directory: millrace serve http DIR
+        serve chat --udp      | --udp is for a plain echo, without --unix, --style direct, --console or TLS
+        serve --unix x --unix-mode 9 | --unix-mode must be three octal digits, such as 660, not 9
         serve --port          | Missing required parameter for option '--port' (PORT); try millrace serve --help
         serve --port x        | Invalid value for option '--port': 'x' is not an int; try millrace serve --help
         serve --port 65536    | --port must be from 0 to 65535, not 65536

@@ -1,7 +1,7 @@
 package io.millrace.engine;
 
 import io.millrace.net.ByteStream;
-import io.millrace.net.TcpListener;
+import io.millrace.net.StreamListener;
 import io.millrace.net.UdpSocket;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
@@ -41,7 +41,7 @@ public interface CompletionEventManager extends EventManager {
      * @throws IllegalArgumentException if this backend cannot watch it
      * @throws java.util.concurrent.RejectedExecutionException if the manager has ended
      */
-    default AcceptDescriptor registerAccept(TcpListener listener) {
+    default AcceptDescriptor registerAccept(StreamListener listener) {
         if (isTerminated()) {
             throw new RejectedExecutionException("cannot listen: the event manager has shut down");
         }

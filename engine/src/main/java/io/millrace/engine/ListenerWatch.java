@@ -1,6 +1,6 @@
 package io.millrace.engine;
 
-import io.millrace.net.TcpListener;
+import io.millrace.net.StreamListener;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +15,7 @@ final class ListenerWatch implements AcceptDescriptor {
     private final Reactors watching;
     private final ReadinessDescriptor descriptor;
 
-    ListenerWatch(EventManager manager, TcpListener listener) {
+    ListenerWatch(EventManager manager, StreamListener listener) {
         this.manager = manager;
         this.watching = shared();
         this.descriptor = watching.register(listener);

@@ -188,6 +188,41 @@ class ExamplesTest {
     }
 
     @Test
+    @DisplayName("srv-14: an echo of datagrams")
+    void udpEcho() throws Exception {
+        Process server = start(UdpEcho.class, null);
+        try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8);
+                java.net.DatagramSocket socket = new java.net.DatagramSocket()) {
+            socket.setSoTimeout(20_000);
+            socket.connect(InetAddress.getLoopbackAddress(), portIn(out.readLine()));
+            socket.send(new java.net.DatagramPacket("hello".getBytes(StandardCharsets.UTF_8), 5));
+            java.net.DatagramPacket answer = new java.net.DatagramPacket(new byte[100], 100);
+            socket.receive(answer);
+            assertThat(new String(answer.getData(), 0, answer.getLength(), StandardCharsets.UTF_8))
+                    .isEqualTo("hello");
+            pressEnter(server);
+            assertThat(server.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(server.exitValue()).isZero();
+        } finally {
+            server.destroyForcibly();
+        }
+    }
+
+    @Test
+    @DisplayName("srv-14: a server and a client at a Unix socket")
+    void unixEcho() throws Exception {
+        Path path = directory.resolve("s");
+        Process process = start(UnixEcho.class, null, path.toString());
+        try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
+            assertThat(out.readLine()).startsWith("hello from server at unix:" + path);
+            assertThat(process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).isZero();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
     @DisplayName("the README's server and client")
     void serverAndClient() throws Exception {
         Process server = start(EchoServer.class, null);
@@ -594,7 +629,8 @@ class ExamplesTest {
     }
 
     private static int portIn(String line) {
-        Matcher port = Pattern.compile("TCP server on \\S+:(\\d+), .*").matcher(line);
+        Matcher port =
+                Pattern.compile("(?:TCP|UDP) server on \\S+?:(\\d+)[,;] .*").matcher(line);
         assertThat(port.matches()).as(line).isTrue();
         return Integer.parseInt(port.group(1));
     }

@@ -14,6 +14,7 @@ import io.millrace.poll.internal.PollAccess;
 import io.millrace.sys.SelectorProvider;
 import io.millrace.sys.selector.Backends;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
@@ -236,10 +237,50 @@ public final class Net {
      * @throws UnsupportedOperationException if this is an abstract name and the family is NIO
      */
     public UnixListener listen(UnixAddress address, int backlog) throws IOException {
-        if (backlog < 1) {
-            throw new IllegalArgumentException("a backlog is at least 1: " + backlog);
+        return listen(address, UnixListenOptions.standard().withBacklog(backlog));
+    }
+
+    /**
+     * Listens for processes of this machine. {@link UnixListener} explains what happens to the file.
+     *
+     * @param address where to listen
+     * @param options what its file is like, and whether a stale one is replaced
+     * @return a listener, which the caller must close
+     * @throws java.net.BindException if the file exists and is not to be replaced, or something listens there; if the
+     *     path is too long, or its directory is missing or not accessible
+     * @throws IOException if the system refuses for another reason
+     * @throws UnsupportedOperationException if this is an abstract name and the family is NIO, or permissions were
+     *     set and the file system has none
+     */
+    public UnixListener listen(UnixAddress address, UnixListenOptions options) throws IOException {
+        if (options.replaceStale()) {
+            removeStale(address);
         }
-        return new UnixListener(factory.listen(address.name(), backlog), address, SocketFile.of(address));
+        return new UnixListener(
+                factory.listen(address.name(), options.backlog(), options.permissions()),
+                address,
+                SocketFile.of(address));
+    }
+
+    /**
+     * Removes the file of a listener that no longer exists: a connect is refused. The file that is removed is the one
+     * that was tried, except for the short gap between the comparison and the removal that {@link SocketFile} has too.
+     */
+    private void removeStale(UnixAddress address) throws IOException {
+        SocketFile found = SocketFile.ofSocket(address);
+        if (found == null) {
+            return; // there is none, or it is something else, which the bind reports
+        }
+        try {
+            connect(address).close();
+        } catch (ConnectException e) {
+            if (Failures.isRefused(e)) {
+                found.delete();
+                return;
+            }
+            throw Failures.notKnownToBeStale(address.name(), e);
+        }
+        throw Failures.alive(address.name());
     }
 
     /**

@@ -36,6 +36,21 @@ final class SocketFile {
         }
     }
 
+    /** Returns the file that is at a path, if it is neither a regular file nor a directory nor a link; or else null. */
+    static @Nullable SocketFile ofSocket(UnixAddress address) {
+        Path path = address.path();
+        if (path == null) {
+            return null;
+        }
+        try {
+            BasicFileAttributes found =
+                    Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+            return found.isOther() ? new SocketFile(path, found.fileKey()) : null;
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
     /** Removes the file if it is still the same. */
     void delete() {
         try {

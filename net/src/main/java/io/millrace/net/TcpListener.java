@@ -1,7 +1,6 @@
 package io.millrace.net;
 
 import io.millrace.net.family.AcceptCalls;
-import io.millrace.poll.Source;
 import io.millrace.poll.SourceHandle;
 import io.millrace.poll.internal.LeakTracker;
 import java.io.IOException;
@@ -31,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * both, unless {@code java.net.preferIPv4Stack} is set; any other address listens on its own address family. A peer
  * that connects over IPv4 is always shown with its IPv4 address.
  */
-public final class TcpListener implements Source, AutoCloseable {
+public final class TcpListener implements StreamListener {
     private final AcceptCalls calls;
     private final LeakTracker leak;
     private final InetSocketAddress local;
@@ -70,6 +69,7 @@ public final class TcpListener implements Source, AutoCloseable {
      * @throws IOException if the system refuses, for example because too many files are open. The connection keeps
      *     waiting, and no further edge reports it, so try again later.
      */
+    @Override
     public @Nullable TcpStream accept() throws IOException {
         try {
             AcceptCalls.Accepted accepted = calls.accept();

@@ -1,7 +1,6 @@
 package io.millrace.net;
 
 import io.millrace.net.family.AcceptCalls;
-import io.millrace.poll.Source;
 import io.millrace.poll.SourceHandle;
 import io.millrace.poll.internal.LeakTracker;
 import java.io.IOException;
@@ -13,10 +12,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A socket that accepts connections from other processes of this machine. Readable while one is waiting.
  *
- * <p><b>The file.</b> Listening at a path creates a file there, with the permissions that the process's umask leaves;
- * whoever may write it may connect. {@link #close} removes the file, unless it was removed or replaced meanwhile. If
- * there is a file already, the bind fails, even if its listener no longer exists; the file is not removed, because that
- * of a live listener looks the same. A process that is killed leaves its file behind.
+ * <p><b>The file.</b> Listening at a path creates a file there, with the permissions that the process's umask leaves,
+ * or those of {@link UnixListenOptions}; whoever may write it may connect. {@link #close} removes the file, unless it
+ * was removed or replaced meanwhile. A process that is killed leaves its file behind. If there is a file already, the
+ * bind fails; with {@link UnixListenOptions#replaceStale}, only if it is not a socket, or something listens there.
  *
  * <p><b>Threads.</b> Any thread may call any method, even several at once: each waiting connection goes to one of them.
  *
@@ -27,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * The same for both families; on Windows, which has such sockets, too, only with NIO. Abstract names exist only on
  * Linux, and NIO does not support them.
  */
-public final class UnixListener implements Source, AutoCloseable {
+public final class UnixListener implements StreamListener {
     private final AcceptCalls calls;
     private final LeakTracker leak;
     private final UnixAddress address;
@@ -69,6 +68,7 @@ public final class UnixListener implements Source, AutoCloseable {
      * @throws IOException if the system refuses, for example because too many files are open. The connection keeps
      *     waiting, and no further edge reports it, so try again later.
      */
+    @Override
     public @Nullable UnixStream accept() throws IOException {
         try {
             AcceptCalls.Accepted accepted = calls.accept();

@@ -1,5 +1,6 @@
 package io.millrace.server;
 
+import io.millrace.net.UnixAddress;
 import io.millrace.server.connection.ConnectionCalls;
 import io.millrace.server.tls.TlsSession;
 import java.io.IOException;
@@ -52,7 +53,7 @@ public sealed interface Connection extends Executor permits ConnectionCalls {
     /**
      * Returns the local address. The first call asks the system; later calls return the same answer.
      *
-     * @return the address and port of this end
+     * @return the address and port of this end; over a Unix socket, the same as {@link #remoteAddress}
      * @throws IllegalStateException if the connection is not established yet, or if it is closed and this was never
      *     called before; to have the address in {@code onDisconnect}, ask for it in {@code onConnect}
      */
@@ -61,9 +62,19 @@ public sealed interface Connection extends Executor permits ConnectionCalls {
     /**
      * Returns the peer's address.
      *
-     * @return the address and port of the other end
+     * @return the address and port of the other end. A peer at a Unix socket has none: then this is an {@linkplain
+     *     InetSocketAddress#isUnresolved unresolved} one that stands in for it, with the host {@code unix:} and the path,
+     *     and port 0; {@link #unixAddress} tells where the socket is
      */
     InetSocketAddress remoteAddress();
+
+    /**
+     * Returns where the Unix socket is over which the two ends are connected.
+     *
+     * @return the address of the listener, on both ends; null for a connection over TCP
+     */
+    @Nullable
+    UnixAddress unixAddress();
 
     /**
      * Returns what the two ends have agreed on, if the connection is encrypted with TLS: version, cipher, names,

@@ -1,5 +1,6 @@
 package io.millrace.server;
 
+import io.millrace.net.UnixAddress;
 import io.millrace.server.connection.PerConnection;
 import io.millrace.server.direct.SocketLink;
 import java.io.IOException;
@@ -11,6 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
@@ -80,8 +82,24 @@ public final class DirectClient implements Monitored, AutoCloseable {
      * @throws IOException as for a host's name
      */
     public DirectSocket connect(InetSocketAddress address) throws IOException {
+        return connect(address, handler -> client.connect(address, handler));
+    }
+
+    /**
+     * Connects to a Unix socket of this machine.
+     *
+     * @param address where a server listens
+     * @return an open connection, which the caller must close
+     * @throws IOException if nothing listens there; or {@link InterruptedIOException} if the thread was interrupted
+     */
+    public DirectSocket connect(UnixAddress address) throws IOException {
+        return connect(address, handler -> client.connect(address, handler));
+    }
+
+    private static DirectSocket connect(
+            Object address, Function<ConnectionHandler, CompletableFuture<Connection>> attempt) throws IOException {
         SocketLink[] made = new SocketLink[1];
-        CompletableFuture<Connection> connecting = client.connect(address, new PerConnection(connection -> {
+        CompletableFuture<Connection> connecting = attempt.apply(new PerConnection(connection -> {
             SocketLink link = new SocketLink(connection, true, null);
             made[0] = link;
             return link;
@@ -101,7 +119,7 @@ public final class DirectClient implements Monitored, AutoCloseable {
     }
 
     /** Returns an exception of the same type, if that tells what to do, with the stack of the caller. */
-    private static IOException failure(InetSocketAddress address, @Nullable Throwable cause) {
+    private static IOException failure(Object address, @Nullable Throwable cause) {
         String message = cause == null ? "cannot connect to " + address : String.valueOf(cause.getMessage());
         IOException thrown = switch (cause) {
             case java.net.UnknownHostException e -> new java.net.UnknownHostException(message);

@@ -130,7 +130,8 @@ public final class DirectServer implements Monitored, AutoCloseable {
     /**
      * Returns the address on which the server listens.
      *
-     * @return the address, with the port that the system chose if 0 was requested
+     * @return the address, with the port that the system chose if 0 was requested; for a Unix socket, see {@link
+     *     TcpServer#address}
      */
     public InetSocketAddress address() {
         return server.address();

@@ -1,5 +1,6 @@
 package io.millrace.server;
 
+import io.millrace.net.UnixAddress;
 import io.millrace.poll.internal.Durations;
 import io.millrace.server.direct.SocketLink;
 import io.millrace.server.direct.SocketStreams;
@@ -526,7 +527,7 @@ public final class DirectSocket implements Closeable {
     /**
      * Returns the peer's address.
      *
-     * @return the address and port of the other end
+     * @return the address and port of the other end; for a Unix socket, see {@link Connection#remoteAddress}
      */
     public InetSocketAddress remoteAddress() {
         return connection.remoteAddress();
@@ -539,6 +540,15 @@ public final class DirectSocket implements Closeable {
      */
     public Optional<TlsSession> tls() {
         return connection.tls();
+    }
+
+    /**
+     * Returns where the Unix socket is over which the two ends are connected.
+     *
+     * @return the address of the listener, on both ends; null for a connection over TCP
+     */
+    public @Nullable UnixAddress unixAddress() {
+        return connection.unixAddress();
     }
 
     /**

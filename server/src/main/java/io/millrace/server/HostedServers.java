@@ -38,7 +38,8 @@ final class HostedServers extends ServerAccess {
                 ? ConnectionDispatcher.of("millrace-test", own)
                 : new ConnectionDispatcher.OnThreads(
                         List.of(workers), ObjectPool.ofBuffers(own.bufferSize(false), false), false);
-        Reception reception = new Reception(Objects.requireNonNull(handler, "handler"), own, callbacks, connections);
+        Reception reception =
+                new Reception(Objects.requireNonNull(handler, "handler"), own, callbacks, connections, null);
         return new Hosting(connections, reception, on);
     }
 

@@ -2,10 +2,9 @@ package io.millrace.server;
 
 import io.millrace.engine.AlarmKey;
 import io.millrace.engine.transport.ServerLoop;
-import io.millrace.server.connect.ConnectFailures;
+import io.millrace.server.connect.ConnectTarget;
 import io.millrace.server.connection.StreamConnection;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -41,7 +40,7 @@ public final class KeptConnection implements AutoCloseable {
     interface Client {
         /** Begins an attempt. If there is a connection, it is shown on the loop before the handler is told of it. */
         CompletableFuture<Connection> connect(
-                ServerLoop loop, InetSocketAddress target, ConnectionHandler handler, Consumer<StreamConnection> onWon);
+                ServerLoop loop, ConnectTarget target, ConnectionHandler handler, Consumer<StreamConnection> onWon);
 
         /** Calls the handler where callbacks run, and then runs something there. On the loop. */
         void tell(ConnectionHandler handler, Throwable failure, Runnable then);
@@ -55,7 +54,7 @@ public final class KeptConnection implements AutoCloseable {
 
     private final Client client;
     private final ServerLoop loop;
-    private final InetSocketAddress target;
+    private final ConnectTarget target;
     private final ConnectionHandler handler;
     private final Reconnect policy;
 
@@ -71,8 +70,7 @@ public final class KeptConnection implements AutoCloseable {
     private @Nullable CompletableFuture<Connection> attempt;
     private @Nullable AlarmKey alarm;
 
-    KeptConnection(
-            Client client, ServerLoop loop, InetSocketAddress target, ConnectionHandler handler, Reconnect policy) {
+    KeptConnection(Client client, ServerLoop loop, ConnectTarget target, ConnectionHandler handler, Reconnect policy) {
         this.client = client;
         this.loop = loop;
         this.target = target;
@@ -141,8 +139,8 @@ public final class KeptConnection implements AutoCloseable {
         if (closed) {
             end();
         } else if (policy.givesUpAfter(attempts)) {
-            IOException enough = new IOException("gave up connecting to " + ConnectFailures.name(target) + " after "
-                    + attempts + " attempts; raise maxAttempts, or call keepConnected again");
+            IOException enough = new IOException("gave up connecting to " + target.name() + " after " + attempts
+                    + " attempts; raise maxAttempts, or call keepConnected again");
             if (failure != null) {
                 enough.initCause(failure);
             }
@@ -237,6 +235,6 @@ public final class KeptConnection implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "connection kept with " + ConnectFailures.name(target) + ", " + state();
+        return "connection kept with " + target.name() + ", " + state();
     }
 }

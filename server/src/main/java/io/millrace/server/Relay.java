@@ -1,5 +1,7 @@
 package io.millrace.server;
 
+import io.millrace.net.UnixAddress;
+import io.millrace.server.connect.ConnectTarget;
 import io.millrace.server.connection.RelaySide;
 import io.millrace.server.support.ConnectionLog;
 import io.millrace.server.support.NotRelayedException;
@@ -111,8 +113,23 @@ public final class Relay {
      * @return for {@link TcpServer.Builder#start(HandlerFactory)}
      */
     public static HandlerFactory proxy(TcpClient client, InetSocketAddress upstream) {
+        return proxy(client, ConnectTarget.of(Objects.requireNonNull(upstream, "upstream")));
+    }
+
+    /**
+     * Makes the handlers of a server that is a proxy for one at a Unix socket: see {@link #proxy(TcpClient,
+     * InetSocketAddress)}.
+     *
+     * @param client opens the connections; it must stay open as long as the server
+     * @param upstream where to
+     * @return for {@link TcpServer.Builder#start(HandlerFactory)}
+     */
+    public static HandlerFactory proxy(TcpClient client, UnixAddress upstream) {
+        return proxy(client, ConnectTarget.of(upstream));
+    }
+
+    private static HandlerFactory proxy(TcpClient client, ConnectTarget upstream) {
         Objects.requireNonNull(client, "client");
-        Objects.requireNonNull(upstream, "upstream");
         return connection -> new Proxied(client, upstream, null);
     }
 
@@ -129,8 +146,24 @@ public final class Relay {
      * @return for {@link TcpServer.Builder#start(HandlerFactory)}
      */
     public static HandlerFactory proxy(TcpClient client, InetSocketAddress upstream, HandlerFactory handlers) {
+        return proxy(client, ConnectTarget.of(Objects.requireNonNull(upstream, "upstream")), handlers);
+    }
+
+    /**
+     * Makes the handlers of a server that is a proxy for one at a Unix socket, with handlers of your own: see {@link
+     * #proxy(TcpClient, InetSocketAddress, HandlerFactory)}.
+     *
+     * @param client opens the connections; it must stay open as long as the server
+     * @param upstream where to
+     * @param handlers makes the handler of each client; its {@code onError} hears of those that are turned away
+     * @return for {@link TcpServer.Builder#start(HandlerFactory)}
+     */
+    public static HandlerFactory proxy(TcpClient client, UnixAddress upstream, HandlerFactory handlers) {
+        return proxy(client, ConnectTarget.of(upstream), handlers);
+    }
+
+    private static HandlerFactory proxy(TcpClient client, ConnectTarget upstream, HandlerFactory handlers) {
         Objects.requireNonNull(client, "client");
-        Objects.requireNonNull(upstream, "upstream");
         Objects.requireNonNull(handlers, "handlers");
         return new HandlerFactory() {
             @Override
@@ -233,10 +266,10 @@ public final class Relay {
     /** A connection of a proxy. */
     private static final class Proxied extends Side {
         private final TcpClient client;
-        private final InetSocketAddress upstream;
+        private final ConnectTarget upstream;
         private @Nullable CompletableFuture<Connection> attempt;
 
-        Proxied(TcpClient client, InetSocketAddress upstream, @Nullable ConnectionHandler own) {
+        Proxied(TcpClient client, ConnectTarget upstream, @Nullable ConnectionHandler own) {
             super(own);
             this.client = client;
             this.upstream = upstream;

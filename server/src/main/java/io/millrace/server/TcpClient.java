@@ -7,8 +7,10 @@ import io.millrace.engine.internal.Deadline;
 import io.millrace.engine.internal.FailureLog;
 import io.millrace.engine.transport.ServerLoop;
 import io.millrace.net.Resolver;
+import io.millrace.net.UnixAddress;
 import io.millrace.poll.internal.Durations;
 import io.millrace.server.connect.ConnectRace;
+import io.millrace.server.connect.ConnectTarget;
 import io.millrace.server.connection.ConnectionDispatcher;
 import io.millrace.server.connection.SerialExecutor;
 import io.millrace.server.connection.StreamConnection;
@@ -51,6 +53,8 @@ import org.jspecify.annotations.Nullable;
  * everything must arrive, use {@link #shutdown}.
  *
  * <p>A client runs on the global {@link EventManager}, on one of yours, or on an {@link EventLoop}.
+ *
+ * <p>It also connects to Unix sockets of this machine: see {@link #connect(UnixAddress, ConnectionHandler)}.
  *
  * <h2>Portability</h2>
  * Works everywhere. There is no counterpart of {@link TcpServer.Builder#fastOpen}: with it (TCP_FASTOPEN_CONNECT), the
@@ -149,9 +153,36 @@ public final class TcpClient implements Monitored, AutoCloseable {
      *     onConnect} threw), is unreachable, or timed out
      */
     public CompletableFuture<Connection> connect(InetSocketAddress address, ConnectionHandler handler) {
-        Objects.requireNonNull(address, "address");
         Objects.requireNonNull(handler, "handler");
-        return connect(loops.here(), address, handler, won -> {});
+        return connect(loops.here(), ConnectTarget.of(address), handler, won -> {});
+    }
+
+    /**
+     * Opens a connection to a Unix socket of this machine. Everything is as for a host, except what only TCP has: {@link
+     * Connection#unixAddress}.
+     *
+     * @param address where a server listens
+     * @param handler called for this connection; {@code onConnect} is called before the future is completed
+     * @return completes with the connection; or exceptionally if nothing listens there, or {@code onConnect} threw
+     */
+    public CompletableFuture<Connection> connect(UnixAddress address, ConnectionHandler handler) {
+        Objects.requireNonNull(handler, "handler");
+        return connect(loops.here(), ConnectTarget.of(address), handler, won -> {});
+    }
+
+    /**
+     * Opens a connection to a Unix socket, on the loop of another connection: see {@link #connect(InetSocketAddress,
+     * ConnectionHandler, Connection)}.
+     *
+     * @param address where a server listens
+     * @param handler called for this connection; {@code onConnect} is called before the future is completed
+     * @param near of any server or client on the same manager; it may have ended
+     * @return as without {@code near}
+     * @throws IllegalArgumentException if {@code near} is on a loop of another manager
+     */
+    public CompletableFuture<Connection> connect(UnixAddress address, ConnectionHandler handler, Connection near) {
+        Objects.requireNonNull(handler, "handler");
+        return connect(loops.near(Objects.requireNonNull(near, "near")), ConnectTarget.of(address), handler, won -> {});
     }
 
     /**
@@ -166,15 +197,13 @@ public final class TcpClient implements Monitored, AutoCloseable {
      */
     public CompletableFuture<Connection> connect(
             InetSocketAddress address, ConnectionHandler handler, Connection near) {
-        Objects.requireNonNull(address, "address");
         Objects.requireNonNull(handler, "handler");
-        return connect(loops.near(Objects.requireNonNull(near, "near")), address, handler, won -> {});
+        return connect(loops.near(Objects.requireNonNull(near, "near")), ConnectTarget.of(address), handler, won -> {});
     }
 
     /** Opens a connection on the loop of another one, or on any loop if that one is on another manager. */
-    CompletableFuture<Connection> connectNear(
-            InetSocketAddress address, ConnectionHandler handler, Connection connection) {
-        return loops.canBeNear(connection) ? connect(address, handler, connection) : connect(address, handler);
+    CompletableFuture<Connection> connectNear(ConnectTarget target, ConnectionHandler handler, Connection connection) {
+        return connect(loops.canBeNear(connection) ? loops.near(connection) : loops.here(), target, handler, won -> {});
     }
 
     /**
@@ -203,14 +232,31 @@ public final class TcpClient implements Monitored, AutoCloseable {
      * @throws IllegalStateException if the client is closed
      */
     public KeptConnection keepConnected(InetSocketAddress address, ConnectionHandler handler, Reconnect policy) {
+        return keepConnected(ConnectTarget.of(address), handler, policy);
+    }
+
+    /**
+     * Keeps up a connection to a Unix socket: see {@link #keepConnected(String, int, ConnectionHandler, Reconnect)}.
+     *
+     * @param address where a server listens
+     * @param handler called for each connection, one after the other; its {@code onError} gets each failed attempt, too
+     * @param policy how long to wait before each attempt but the first
+     * @return to see the present connection, and to end it; it ends with this client, too
+     * @throws IllegalStateException if the client is closed
+     */
+    public KeptConnection keepConnected(UnixAddress address, ConnectionHandler handler, Reconnect policy) {
+        return keepConnected(ConnectTarget.of(address), handler, policy);
+    }
+
+    private KeptConnection keepConnected(ConnectTarget target, ConnectionHandler handler, Reconnect policy) {
         KeptConnection connection = new KeptConnection(
                 new Keeping(),
                 loops.here(),
-                Objects.requireNonNull(address, "address"),
+                target,
                 Objects.requireNonNull(handler, "handler"),
                 Objects.requireNonNull(policy, "policy"));
         if (!connections.tryEnter(connection)) {
-            throw ConnectRace.closed(address);
+            throw ConnectRace.closed(target);
         }
         kept.add(connection);
         // As with attempts: whoever closes finds it there, or it is closed here.
@@ -223,7 +269,7 @@ public final class TcpClient implements Monitored, AutoCloseable {
 
     @SuppressWarnings("CollectionUndefinedEquality") // a future is itself
     private CompletableFuture<Connection> connect(
-            ServerLoop loop, InetSocketAddress target, ConnectionHandler handler, Consumer<StreamConnection> onWon) {
+            ServerLoop loop, ConnectTarget target, ConnectionHandler handler, Consumer<StreamConnection> onWon) {
         CompletableFuture<Connection> made = new CompletableFuture<>();
         attempts.add(made);
         CompletableFuture<Connection> ignored = made.whenComplete((there, failure) -> attempts.remove(made));
@@ -247,10 +293,7 @@ public final class TcpClient implements Monitored, AutoCloseable {
 
         @Override
         public CompletableFuture<Connection> connect(
-                ServerLoop loop,
-                InetSocketAddress target,
-                ConnectionHandler handler,
-                Consumer<StreamConnection> onWon) {
+                ServerLoop loop, ConnectTarget target, ConnectionHandler handler, Consumer<StreamConnection> onWon) {
             return TcpClient.this.connect(loop, target, handler, onWon);
         }
 

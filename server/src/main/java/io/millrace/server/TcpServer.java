@@ -9,7 +9,10 @@ import io.millrace.engine.internal.SpareDescriptor;
 import io.millrace.engine.transport.Acceptor;
 import io.millrace.engine.transport.ServerLoop;
 import io.millrace.net.ListenOptions;
+import io.millrace.net.StreamListener;
 import io.millrace.net.TcpListener;
+import io.millrace.net.UnixAddress;
+import io.millrace.net.UnixListenOptions;
 import io.millrace.server.connection.ConnectionDispatcher;
 import io.millrace.server.connection.PerConnection;
 import io.millrace.server.connection.StreamConnection;
@@ -22,23 +25,27 @@ import io.millrace.server.internal.ServerAccess;
 import io.millrace.server.secure.TlsSettings;
 import io.millrace.server.support.ConnectionLog;
 import io.millrace.server.support.ServerSettings;
+import io.millrace.server.support.UnixPeers;
 import io.millrace.server.tls.Tls;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.attribute.PosixFilePermission;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A TCP server: accepts connections and calls your handler.
+ * A TCP server: accepts connections and calls your handler. It also listens at Unix sockets: see {@link
+ * Builder#address(UnixAddress)}.
  *
  * {@snippet :
  * try (TcpServer server = TcpServer.listen(7007, (connection, data) -> connection.send(data))) {
@@ -59,7 +66,7 @@ import org.jspecify.annotations.Nullable;
  * its loop.
  *
  * <h2>Portability</h2>
- * Works everywhere. SO_REUSEPORT is used on Linux. The socket options are those of {@link ListenOptions}, with the same
+ * Works everywhere; Unix sockets on Windows with NIO only. SO_REUSEPORT is used on Linux. The socket options are those of {@link ListenOptions}, with the same
  * portability: on Linux they cost nothing at accept. {@link Builder#fastOpen} needs a native backend; with NIO, {@code
  * start} throws {@link UnsupportedOperationException}.
  */
@@ -77,7 +84,7 @@ public final class TcpServer implements Monitored, AutoCloseable {
     private final ConnectionDispatcher callbacks;
     private final Connections connections;
     private final Reception reception;
-    private final List<TcpListener> listeners = new ArrayList<>();
+    private final List<StreamListener> listeners = new ArrayList<>();
     /** One for each listener, in the same order; each on the loop with the same index. */
     private final List<Acceptor> acceptances = new ArrayList<>();
 
@@ -85,6 +92,9 @@ public final class TcpServer implements Monitored, AutoCloseable {
     private final CompletableFuture<Void> stopped = new CompletableFuture<>();
 
     private final InetSocketAddress address;
+    /** Null over TCP. */
+    private final @Nullable UnixAddress unix;
+
     private final GracefulEnd ending;
     private final Monitor monitor;
 
@@ -98,10 +108,12 @@ public final class TcpServer implements Monitored, AutoCloseable {
         try {
             opened = ConnectionDispatcher.of("millrace-server", settings);
             this.callbacks = opened;
-            this.reception = new Reception(handler, settings, callbacks, connections);
+            this.unix = builder.unix;
+            InetSocketAddress standIn = unix == null ? null : UnixPeers.standIn(unix);
+            this.reception = new Reception(handler, settings, callbacks, connections, standIn);
             this.monitor = new Monitor(loops, connections);
             this.ending = new GracefulEnd(this, loops, callbacks, connections, new Listening());
-            this.address = listen(builder);
+            this.address = standIn == null ? listen(builder) : listen(builder, standIn);
             accept();
             started = true;
         } finally {
@@ -166,6 +178,20 @@ public final class TcpServer implements Monitored, AutoCloseable {
         return first.localAddress();
     }
 
+    /** One listener, on the first loop: the kernel cannot distribute the connections of a path over several. */
+    private InetSocketAddress listen(Builder builder, InetSocketAddress standIn) throws IOException {
+        listeners.add(loops.all()
+                .getFirst()
+                .net()
+                .listen(
+                        Objects.requireNonNull(builder.unix),
+                        UnixListenOptions.standard()
+                                .withBacklog(builder.backlog)
+                                .withPermissions(builder.permissions)
+                                .withReplaceStale(true)));
+        return standIn;
+    }
+
     /**
      * Makes each loop that has a listener accept. All listeners are open already, so whoever connects after this is
      * served. This does not wait for any loop: the calling thread may be another loop, which must not wait, and a
@@ -174,7 +200,7 @@ public final class TcpServer implements Monitored, AutoCloseable {
     private void accept() throws IOException {
         boolean spread = listeners.size() > 1;
         for (int i = 0; i < listeners.size(); i++) {
-            TcpListener listener = listeners.get(i);
+            StreamListener listener = listeners.get(i);
             ServerLoop loop = loops.all().get(i);
             try {
                 acceptances.add(loop.accept(
@@ -185,11 +211,11 @@ public final class TcpServer implements Monitored, AutoCloseable {
                 throw e;
             } catch (UncheckedIOException e) {
                 throw new IOException(
-                        "cannot accept on " + listener.localAddress() + ": " + e.getMessage() + ": "
+                        "cannot accept on " + address + ": " + e.getMessage() + ": "
                                 + Objects.requireNonNull(e.getCause()).getMessage(),
                         e);
             } catch (RuntimeException e) {
-                throw new IllegalStateException("cannot accept on " + listener.localAddress() + ": " + e, e);
+                throw new IllegalStateException("cannot accept on " + address + ": " + e, e);
             }
         }
     }
@@ -197,7 +223,7 @@ public final class TcpServer implements Monitored, AutoCloseable {
     /** Cleans up after a start that failed: some loops may be accepting already. Does not wait for them either. */
     private void letNobodyIn(@Nullable ConnectionDispatcher opened) {
         GracefulEnd.closeWhenAllEnded(connections, opened);
-        listeners.forEach(TcpListener::close);
+        listeners.forEach(StreamListener::close);
         var ignored = stopAll();
         connections.connections().forEach(StreamConnection::abort);
         connections.abortUnsecured();
@@ -325,10 +351,20 @@ public final class TcpServer implements Monitored, AutoCloseable {
     /**
      * Returns the address on which the server listens.
      *
-     * @return the address, with the port that the system chose if 0 was requested
+     * @return the address, with the port that the system chose if 0 was requested; at a Unix socket, an unresolved one
+     *     that stands in for it, as in {@link Connection#remoteAddress}
      */
     public InetSocketAddress address() {
         return address;
+    }
+
+    /**
+     * Returns the Unix socket at which the server listens.
+     *
+     * @return its address; null for a server over TCP
+     */
+    public @Nullable UnixAddress unixAddress() {
+        return unix;
     }
 
     /**
@@ -415,12 +451,15 @@ public final class TcpServer implements Monitored, AutoCloseable {
 
     @Override
     public String toString() {
-        return "TCP server on " + address + ", " + connections + ending.state();
+        return (unix == null ? "TCP server on " + address : "server at " + address.getHostString()) + ", " + connections
+                + ending.state();
     }
 
     /** Collects the settings of a server. */
     public static final class Builder extends ConnectionBuilder<Builder> {
         private InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        private @Nullable UnixAddress unix;
+        private @Nullable Set<PosixFilePermission> permissions;
         private int backlog = 1024;
         private int fastOpen;
         private int maxConnections = Integer.MAX_VALUE;
@@ -451,6 +490,40 @@ public final class TcpServer implements Monitored, AutoCloseable {
          */
         public Builder address(InetSocketAddress local) {
             this.address = Objects.requireNonNull(local, "local");
+            this.unix = null;
+            return this;
+        }
+
+        /**
+         * Sets the Unix socket to listen at, instead of an address: connections come from processes of this machine.
+         * Everything else is the same, except what only TCP has: {@link #maxConnectionsPerAddress} does not apply; {@link
+         * #reusePort}, {@link #sharePort}, {@link #fastOpen}, {@link #noDelay}, {@link #keepAlive}, {@link
+         * #trafficClass} and {@link #linger} have no effect; and a peer whose last bytes were lost sees an end, because
+         * such a socket cannot be reset. One loop accepts, and connections are assigned to the loops in rotation.
+         *
+         * <p>The socket is a file, which is removed when the server stops listening, if it is still the same. A file
+         * whose server no longer exists is replaced; if a server listens there, or it is another kind of file, {@link
+         * #start} fails.
+         *
+         * @param local a path, or an abstract name
+         * @return this
+         */
+        public Builder address(UnixAddress local) {
+            this.unix = Objects.requireNonNull(local, "local");
+            return this;
+        }
+
+        /**
+         * Sets the permissions of the socket's file: see {@link #address(UnixAddress)}. Whoever may write it may connect.
+         * With a native backend they are set before anybody can connect. With NIO they are set right afterwards; if that
+         * matters, make the socket in a directory that others may not enter.
+         *
+         * @param permissions by default what the process's umask leaves; {@link
+         *     java.nio.file.attribute.PosixFilePermissions#fromString} reads them
+         * @return this
+         */
+        public Builder socketPermissions(Set<PosixFilePermission> permissions) {
+            this.permissions = Set.copyOf(permissions);
             return this;
         }
 

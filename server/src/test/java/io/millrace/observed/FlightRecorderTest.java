@@ -28,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 @DisplayName("Events for the flight recorder")
 @Timeout(60)
+@SuppressWarnings("try") // closed early, on purpose
 class FlightRecorderTest {
     @TempDir
     Path folder;

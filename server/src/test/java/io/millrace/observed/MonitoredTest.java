@@ -32,6 +32,7 @@ import org.junit.jupiter.api.Timeout;
 
 @DisplayName("What a server tells about itself")
 @Timeout(60)
+@SuppressWarnings("try") // closed early, on purpose
 class MonitoredTest {
     private static final ConnectionHandler ECHO = (connection, data) -> connection.send(data);
 

@@ -36,6 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("Timeouts of connections")
 @Timeout(30)
+@SuppressWarnings("try") // closed early, on purpose
 class TimeoutsTest {
     private final ManualClock clock = new ManualClock();
     private final LinkedBlockingQueue<String> log = new LinkedBlockingQueue<>();

@@ -85,6 +85,16 @@ public interface ConnectionRig extends AutoCloseable {
     Peer openAnother() throws Exception;
 
     /**
+     * Returns whether a peer can tell a connection that lost bytes from one that ended. A plain Unix socket cannot be
+     * reset.
+     *
+     * @return true, unless it is one
+     */
+    default boolean showsLosses() {
+        return true;
+    }
+
+    /**
      * Lets everything happen that was caused so far, as far as that can be known, and then time pass.
      *
      * @param by how long

@@ -8,8 +8,7 @@ import io.millrace.engine.transport.StreamTransport;
 import io.millrace.engine.transport.TransportSink;
 import io.millrace.net.ByteStream;
 import io.millrace.net.Net;
-import io.millrace.net.TcpListener;
-import io.millrace.net.TcpStream;
+import io.millrace.net.StreamListener;
 import io.millrace.net.memory.MemoryWire;
 import io.millrace.poll.ManualClock;
 import java.io.IOException;
@@ -279,7 +278,7 @@ final class SimulatedLoop implements ServerLoop {
     }
 
     @Override
-    public Acceptor accept(TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed) {
+    public Acceptor accept(StreamListener listener, Consumer<ByteStream> accepted, Consumer<IOException> failed) {
         throw new UnsupportedOperationException("cannot listen on " + listener + ": this loop is a test's");
     }
 

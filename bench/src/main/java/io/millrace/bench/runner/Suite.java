@@ -16,6 +16,8 @@ public interface Suite {
         suites.put("direct", new DirectSuite());
         suites.put("tls", new TlsSuite());
         suites.put("redis", new RedisSuite());
+        suites.put("http", new HttpSuite());
+        suites.put("udp", new UdpSuite());
         suites.put("timers", JvmSuites::timers);
         suites.put("channels", JvmSuites::channels);
         suites.put("tasks", JvmSuites::tasks);

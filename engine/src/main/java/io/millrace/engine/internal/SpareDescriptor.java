@@ -1,7 +1,7 @@
 package io.millrace.engine.internal;
 
-import io.millrace.net.TcpListener;
-import io.millrace.net.TcpStream;
+import io.millrace.net.ByteStream;
+import io.millrace.net.StreamListener;
 import io.millrace.sys.call.Errno;
 import io.millrace.sys.call.ErrnoException;
 import java.io.FileInputStream;
@@ -59,7 +59,7 @@ public final class SpareDescriptor implements AutoCloseable {
      * @param listener the listener whose accept has just failed
      * @return whether there was one
      */
-    public Outcome turnAway(TcpListener listener) {
+    public Outcome turnAway(StreamListener listener) {
         take();
         InputStream given = spare;
         if (given == null) {
@@ -68,7 +68,7 @@ public final class SpareDescriptor implements AutoCloseable {
         spare = null;
         try {
             given.close();
-            TcpStream stream = listener.accept();
+            ByteStream stream = listener.accept();
             if (stream == null) {
                 return Outcome.NOBODY;
             }

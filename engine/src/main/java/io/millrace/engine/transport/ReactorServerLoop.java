@@ -11,8 +11,8 @@ import io.millrace.engine.vthread.LoopThreads;
 import io.millrace.engine.vthread.ThreadCarrier;
 import io.millrace.net.ByteStream;
 import io.millrace.net.Net;
-import io.millrace.net.TcpListener;
-import io.millrace.net.TcpStream;
+import io.millrace.net.StreamListener;
+import io.millrace.net.UdpSocket;
 import io.millrace.poll.Clock;
 import io.millrace.poll.Poll;
 import io.millrace.poll.Source;
@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -158,7 +159,28 @@ public final class ReactorServerLoop implements ServerLoop {
     }
 
     @Override
-    public Acceptor accept(TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed) {
+    public DatagramTransport attach(UdpSocket socket, DatagramSink sink, int longest) {
+        DatagramTransport transport = new DatagramTransport(this, socket, sink, longest);
+        boolean attached = false;
+        try {
+            transport.register();
+            // As for listeners: if this is accepted after the registration, the last turn will find the socket.
+            reactor.execute(() -> {});
+            attached = true;
+        } catch (IllegalStateException e) {
+            throw reactor.hasFinished()
+                    ? new RejectedExecutionException("cannot receive: the event manager has shut down", e)
+                    : e;
+        } finally {
+            if (!attached) {
+                socket.close();
+            }
+        }
+        return transport;
+    }
+
+    @Override
+    public Acceptor accept(StreamListener listener, Consumer<ByteStream> accepted, Consumer<IOException> failed) {
         SocketAcceptor accepting = new SocketAcceptor(this, listener, accepted, failed);
         accepting.begin();
         return accepting;

@@ -5,8 +5,8 @@ import io.millrace.engine.AlarmKey;
 import io.millrace.engine.vthread.ThreadCarrier;
 import io.millrace.net.ByteStream;
 import io.millrace.net.Net;
-import io.millrace.net.TcpListener;
-import io.millrace.net.TcpStream;
+import io.millrace.net.StreamListener;
+import io.millrace.net.UdpSocket;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.Executor;
@@ -142,6 +142,23 @@ public interface ServerLoop extends Executor {
     StreamTransport attach(ByteStream stream, TransportSink sink, int bufferSize);
 
     /**
+     * Takes over a UDP socket, which belongs to the loop from now on, also if this fails. Any thread; does not wait for
+     * the loop.
+     *
+     * @param socket bound
+     * @param sink gets the datagrams
+     * @param longest how many bytes a datagram has at most, in either direction
+     * @return the transport, to be used on the loop
+     * @throws UnsupportedOperationException if this loop is on a manager that is not ours
+     * @throws java.util.concurrent.RejectedExecutionException if the loop has ended
+     */
+    default DatagramTransport attach(UdpSocket socket, DatagramSink sink, int longest) {
+        socket.close();
+        throw new UnsupportedOperationException("cannot serve datagrams on " + this
+                + ": only Reactors and EventLoop can; leave out manager(), or pass one of them");
+    }
+
+    /**
      * Accepts connections, some in each turn, so that existing ones are served, too. If the process runs out of
      * descriptors, it turns away waiting connections and tries again later, without spinning. This does not wait for
      * the loop, which may be blocked or about to wait for the caller's; it starts to accept when it gets to it.
@@ -153,7 +170,7 @@ public interface ServerLoop extends Executor {
      * @return the acceptor, to stop accepting
      * @throws java.util.concurrent.RejectedExecutionException if the loop has ended
      */
-    Acceptor accept(TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed);
+    Acceptor accept(StreamListener listener, Consumer<ByteStream> accepted, Consumer<IOException> failed);
 
     /**
      * Returns what runs virtual threads on this loop's own thread.

@@ -5,8 +5,8 @@ import io.millrace.engine.internal.FailureLog;
 import io.millrace.engine.internal.SpareDescriptor;
 import io.millrace.engine.reactor.EventSink;
 import io.millrace.engine.reactor.Reactor;
-import io.millrace.net.TcpListener;
-import io.millrace.net.TcpStream;
+import io.millrace.net.ByteStream;
+import io.millrace.net.StreamListener;
 import io.millrace.poll.Interest;
 import io.millrace.poll.Trigger;
 import io.millrace.poll.internal.KernelHandle;
@@ -33,8 +33,8 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
     private static final long RETRY_NANOS = 50_000_000;
 
     private final ReactorServerLoop loop;
-    private final TcpListener listener;
-    private final Consumer<TcpStream> accepted;
+    private final StreamListener listener;
+    private final Consumer<ByteStream> accepted;
     private final Consumer<IOException> failed;
     private boolean queued;
     private boolean waiting;
@@ -48,7 +48,10 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
     private final SpareDescriptor spare = new SpareDescriptor();
 
     SocketAcceptor(
-            ReactorServerLoop loop, TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed) {
+            ReactorServerLoop loop,
+            StreamListener listener,
+            Consumer<ByteStream> accepted,
+            Consumer<IOException> failed) {
         this.loop = loop;
         this.listener = listener;
         this.accepted = accepted;
@@ -114,7 +117,7 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
     private boolean accept(int atMost) {
         try {
             for (int i = 0; i < atMost; i++) {
-                TcpStream stream = listener.accept();
+                ByteStream stream = listener.accept();
                 if (stream == null) {
                     return false;
                 }
@@ -153,7 +156,7 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
      * Passes a connection on. If that fails, the next ones are still accepted, because no further edge would announce
      * them.
      */
-    private void tell(TcpStream stream) {
+    private void tell(ByteStream stream) {
         try {
             accepted.accept(stream);
         } catch (Throwable e) {

@@ -58,6 +58,28 @@ public final class Failures {
                         cause);
     }
 
+    /** Something listens where a stale file would have been replaced. */
+    public static IOException alive(UnixName address) {
+        return new BindException("cannot listen at " + address
+                + ": a server is listening there already; stop it, or choose another path");
+    }
+
+    /** There is a socket's file, and it cannot be found out whether something listens there. */
+    public static IOException notKnownToBeStale(UnixName address, IOException cause) {
+        return because(
+                new BindException("cannot listen at " + address
+                        + ": there is a socket already, and whether a server is listening there cannot be found out ("
+                        + cause.getMessage() + "); choose another path, or delete the file if its server is gone"),
+                cause);
+    }
+
+    /** Returns whether nothing listens at a socket whose file is there. */
+    public static boolean isRefused(ConnectException failure) {
+        return failure.getCause() instanceof ErrnoException errno
+                ? errno.is(Errno.ECONNREFUSED)
+                : String.valueOf(failure.getMessage()).contains("refused");
+    }
+
     public static IOException connect(UnixName address, IOException cause) {
         return isOurLimit(cause)
                 ? ourLimit("connect to " + address, cause)

@@ -6,8 +6,10 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Creates one family's half of each source. The addresses are resolved and the numbers checked; the caller must close
@@ -42,7 +44,12 @@ public interface SourceFactory {
      */
     Begun connect(InetSocketAddress address, Map<SocketSetting, Integer> settings) throws IOException;
 
-    AcceptCalls listen(UnixName name, int backlog) throws IOException;
+    /**
+     * Listens at a Unix socket.
+     *
+     * @param permissions of its file; null for what the umask leaves
+     */
+    AcceptCalls listen(UnixName name, int backlog, @Nullable Set<PosixFilePermission> permissions) throws IOException;
 
     /** Connects immediately, or fails. */
     StreamCalls connect(UnixName name) throws IOException;

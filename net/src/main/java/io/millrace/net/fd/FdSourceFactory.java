@@ -24,8 +24,10 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Creates sources with file descriptors. */
 public final class FdSourceFactory implements SourceFactory {
@@ -65,12 +67,34 @@ public final class FdSourceFactory implements SourceFactory {
     }
 
     @Override
-    public AcceptCalls listen(UnixName name, int backlog) throws IOException {
+    public AcceptCalls listen(UnixName name, int backlog, @Nullable Set<PosixFilePermission> permissions)
+            throws IOException {
+        Descriptor descriptor;
         try {
-            return new FdAcceptor(Sockets.listen(name.bytes(), backlog), true, Map.of());
+            descriptor = Sockets.bind(name.bytes());
         } catch (ErrnoException e) {
             throw Failures.listen(name, e);
         }
+        Path file = name.path();
+        boolean done = false;
+        try {
+            if (permissions != null && file != null) {
+                // Before it listens: until then nobody can connect, whatever the umask has left.
+                java.nio.file.Files.setPosixFilePermissions(file, permissions);
+            }
+            Sockets.listen(descriptor, backlog);
+            done = true;
+        } catch (ErrnoException e) {
+            throw Failures.listen(name, e);
+        } finally {
+            if (!done) {
+                descriptor.close();
+                if (file != null) {
+                    java.nio.file.Files.deleteIfExists(file);
+                }
+            }
+        }
+        return new FdAcceptor(descriptor, true, Map.of());
     }
 
     @Override

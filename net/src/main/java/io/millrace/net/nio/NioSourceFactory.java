@@ -29,8 +29,10 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Creates sources with {@code java.nio} channels. */
 public final class NioSourceFactory implements SourceFactory {
@@ -91,7 +93,8 @@ public final class NioSourceFactory implements SourceFactory {
     }
 
     @Override
-    public AcceptCalls listen(UnixName name, int backlog) throws IOException {
+    public AcceptCalls listen(UnixName name, int backlog, @Nullable Set<PosixFilePermission> permissions)
+            throws IOException {
         UnixDomainSocketAddress path = pathOf(name, "listen at ");
         ServerSocketChannel channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
         return orClose(channel, () -> {
@@ -100,9 +103,25 @@ public final class NioSourceFactory implements SourceFactory {
             } catch (SocketException e) {
                 throw Failures.listen(name, e);
             }
+            if (permissions != null) {
+                setPermissions(path.getPath(), permissions);
+            }
             channel.configureBlocking(false);
             return new NioAcceptor(channel, Map.of());
         });
+    }
+
+    /** If that fails, so does the listener, and its file goes. */
+    private static void setPermissions(Path file, Set<PosixFilePermission> permissions) throws IOException {
+        boolean done = false;
+        try {
+            Files.setPosixFilePermissions(file, permissions);
+            done = true;
+        } finally {
+            if (!done) {
+                Files.deleteIfExists(file);
+            }
+        }
     }
 
     @Override

@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
 
 /** What went wrong on the way to a connection: which addresses were tried, and why each of them failed. */
 public final class ConnectFailures {
-    private final InetSocketAddress target;
+    private final ConnectTarget target;
     private final Map<InetSocketAddress, Throwable> failed = new LinkedHashMap<>();
 
-    ConnectFailures(InetSocketAddress target) {
+    ConnectFailures(ConnectTarget target) {
         this.target = target;
     }
 
@@ -31,10 +31,10 @@ public final class ConnectFailures {
 
     /** All have failed. If there was one address, and the caller named it, its failure says everything. */
     Throwable all() {
-        if (!target.isUnresolved() && failed.size() == 1) {
+        if (!target.isName() && failed.size() == 1) {
             return failed.values().iterator().next();
         }
-        return caused(new ConnectException("cannot connect to " + name(target) + ": none of its " + failed.size()
+        return caused(new ConnectException("cannot connect to " + target.name() + ": none of its " + failed.size()
                 + " addresses answered; " + String.join("; ", reasons())
                 + "; check that a server listens there and can be reached, then connect anew"));
     }
@@ -42,10 +42,10 @@ public final class ConnectFailures {
     /** The time is up. */
     SocketTimeoutException timeout(
             long nanos, boolean resolving, Collection<InetSocketAddress> open, Collection<InetSocketAddress> untried) {
-        String message = "cannot connect to " + name(target) + ": no answer within " + nanos / 1_000_000 + " ms";
+        String message = "cannot connect to " + target.name() + ": no answer within " + nanos / 1_000_000 + " ms";
         if (resolving) {
             message += "; the name has not been resolved; check the resolver's settings";
-        } else if (target.isUnresolved()) {
+        } else if (target.isName()) {
             List<String> reasons = reasons();
             open.forEach(address -> reasons.add(name(address) + ": no answer yet"));
             untried.forEach(address -> reasons.add(name(address) + ": not tried yet"));

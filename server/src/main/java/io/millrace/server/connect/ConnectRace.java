@@ -2,8 +2,9 @@ package io.millrace.server.connect;
 
 import io.millrace.engine.AlarmKey;
 import io.millrace.engine.transport.ServerLoop;
+import io.millrace.net.ByteStream;
 import io.millrace.net.Resolver;
-import io.millrace.net.TcpStream;
+import io.millrace.net.UnixAddress;
 import io.millrace.server.Connection;
 import io.millrace.server.ConnectionHandler;
 import io.millrace.server.connection.ConnectAttempt;
@@ -57,7 +58,7 @@ public final class ConnectRace {
 
     private final Terms terms;
     private final ServerLoop loop;
-    private final InetSocketAddress target;
+    private final ConnectTarget target;
     private final ConnectionHandler handler;
     private final CompletableFuture<Connection> made;
     private final Consumer<StreamConnection> onWon;
@@ -73,14 +74,14 @@ public final class ConnectRace {
     private boolean proceeding;
 
     /**
-     * @param target resolved, or a name to be resolved
+     * @param target an address, a name to be resolved, or a Unix socket
      * @param made completed when the handler has been told, or with the reason why there is no connection
      * @param onWon gets the connection on the loop, before its handler is told
      */
     public ConnectRace(
             Terms terms,
             ServerLoop loop,
-            InetSocketAddress target,
+            ConnectTarget target,
             ConnectionHandler handler,
             CompletableFuture<Connection> made,
             Consumer<StreamConnection> onWon) {
@@ -93,9 +94,8 @@ public final class ConnectRace {
         this.failures = new ConnectFailures(target);
     }
 
-    public static IllegalStateException closed(InetSocketAddress target) {
-        return new IllegalStateException(
-                "cannot connect to " + ConnectFailures.name(target) + ": the client is closed");
+    public static IllegalStateException closed(ConnectTarget target) {
+        return new IllegalStateException("cannot connect to " + target.name() + ": the client is closed");
     }
 
     /** On the loop. */
@@ -112,10 +112,10 @@ public final class ConnectRace {
             // Also if there is no limit: an alarm is told when the loop ends, which a name that is being resolved is
             // not.
             deadline = loop.schedule(terms.connectNanos > 0 ? terms.connectNanos : NEVER_NANOS, this::timeUp);
-            if (target.isUnresolved()) {
+            if (target.isName()) {
                 resolve();
             } else {
-                untried.add(target);
+                untried.add(target.address());
                 proceed();
             }
         } catch (Throwable e) {
@@ -126,7 +126,7 @@ public final class ConnectRace {
     // ---- The name ----
 
     private void resolve() {
-        Resolver.Lookup begun = terms.resolver.lookUp(target.getHostString());
+        Resolver.Lookup begun = terms.resolver.lookUp(target.address().getHostString());
         lookup = begun;
         var ignored = begun.future().whenComplete((found, failure) -> {
             try {
@@ -145,7 +145,7 @@ public final class ConnectRace {
         }
         try {
             for (InetAddress address : AddressOrder.interleave(answered.result())) {
-                untried.add(new InetSocketAddress(address, target.getPort()));
+                untried.add(new InetSocketAddress(address, target.address().getPort()));
             }
         } catch (IOException e) {
             fail(e);
@@ -190,14 +190,15 @@ public final class ConnectRace {
             made.completeExceptionally(closed(target));
             return false;
         }
-        TcpStream stream = null;
+        ByteStream stream = null;
         StreamConnection connection;
         try {
-            stream = loop.net().connect(address, terms.settings.connecting());
+            stream = connect(address);
             connection = new StreamConnection(
                     terms.connections.nextId(),
                     loop,
                     stream,
+                    address,
                     new Attempt(address),
                     terms.settings,
                     terms.callbacks,
@@ -214,6 +215,22 @@ public final class ConnectRace {
         terms.connections.addAttempt(connection);
         connection.open();
         return open.containsKey(address);
+    }
+
+    /** A Unix socket is connected at once, or fails. */
+    private ByteStream connect(InetSocketAddress address) throws IOException {
+        UnixAddress unix = target.unix();
+        if (unix == null) {
+            return loop.net().connect(address, terms.settings.connecting());
+        }
+        ByteStream stream = loop.net().connect(unix);
+        try {
+            terms.settings.applyBuffers(stream);
+        } catch (Throwable e) {
+            stream.close();
+            throw e;
+        }
+        return stream;
     }
 
     /** What a connection that does not stand yet has for a handler. On the loop, where nothing else is said. */
@@ -246,7 +263,7 @@ public final class ConnectRace {
 
         @Override
         public InetSocketAddress target() {
-            return target;
+            return target.address();
         }
 
         @Override
@@ -293,7 +310,7 @@ public final class ConnectRace {
         if (fired) {
             made.completeExceptionally(failures.timeout(terms.connectNanos, lookup != null, open.keySet(), untried));
         } else if (!isDecided()) {
-            made.completeExceptionally(new IllegalStateException("cannot connect to " + ConnectFailures.name(target)
+            made.completeExceptionally(new IllegalStateException("cannot connect to " + target.name()
                     + ": the event manager has ended; connect on one that is open"));
         }
     }
@@ -342,6 +359,6 @@ public final class ConnectRace {
 
     @Override
     public String toString() {
-        return "attempt to connect to " + ConnectFailures.name(target) + " on " + loop;
+        return "attempt to connect to " + target.name() + " on " + loop;
     }
 }

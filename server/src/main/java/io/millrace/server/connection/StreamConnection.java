@@ -7,7 +7,9 @@ import io.millrace.engine.recorder.FlightRecorderSwitch;
 import io.millrace.engine.transport.ServerLoop;
 import io.millrace.engine.transport.StreamTransport;
 import io.millrace.engine.transport.TransportSink;
+import io.millrace.net.ByteStream;
 import io.millrace.net.TcpStream;
+import io.millrace.net.UnixAddress;
 import io.millrace.poll.internal.Durations;
 import io.millrace.server.ConnectionHandler;
 import io.millrace.server.ConnectionSnapshot;
@@ -21,6 +23,7 @@ import io.millrace.server.secure.TlsTransport;
 import io.millrace.server.support.ConnectionEvents;
 import io.millrace.server.support.ConnectionLog;
 import io.millrace.server.support.ServerSettings;
+import io.millrace.server.support.UnixPeers;
 import io.millrace.server.tls.TlsSession;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -98,7 +101,7 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
     }
 
     private final long id;
-    private final TcpStream stream;
+    private final ByteStream stream;
     private final ConnectionKeeper keeper;
     private final ObjectPool<ByteBuffer> buffers;
     private final InetSocketAddress remote;
@@ -171,7 +174,8 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
     public StreamConnection(
             long id,
             ServerLoop loop,
-            TcpStream stream,
+            ByteStream stream,
+            InetSocketAddress remote,
             ConnectionHandler handler,
             ServerSettings settings,
             ConnectionDispatcher callbacks,
@@ -181,7 +185,7 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
         this.stream = stream;
         this.keeper = keeper;
         this.buffers = callbacks.buffers();
-        this.remote = stream.remoteAddress();
+        this.remote = remote;
         this.readWhileFull = settings.readWhileFull;
     }
 
@@ -647,8 +651,11 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
 
     /** Makes the close that follows a reset, so that the peer does not take what it got for the whole. On the loop. */
     private void resetAtClose() {
+        if (!(stream instanceof TcpStream tcp)) {
+            return; // a Unix socket cannot: its peer sees an end
+        }
         try {
-            stream.setLinger(Duration.ZERO);
+            tcp.setLinger(Duration.ZERO);
         } catch (IOException | IllegalStateException e) {
             // It is closed or broken, so the peer knows; or it is still connecting and has no peer yet.
         }
@@ -1092,7 +1099,7 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
     /** Returns its local address, which may need a system call; null if it is closed or broken. Any thread. */
     public @Nullable InetSocketAddress localAddressIfOpen() {
         try {
-            return stream.localAddress();
+            return stream instanceof TcpStream tcp ? tcp.localAddress() : remote;
         } catch (IOException | IllegalStateException e) {
             return null;
         }
@@ -1107,7 +1114,7 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
         return loop;
     }
 
-    TcpStream stream() {
+    ByteStream stream() {
         return stream;
     }
 
@@ -1123,8 +1130,11 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
 
     @Override
     public InetSocketAddress localAddress() {
+        if (!(stream instanceof TcpStream tcp)) {
+            return remote; // both ends of a Unix socket are known by the path of the listener
+        }
         try {
-            return stream.localAddress();
+            return tcp.localAddress();
         } catch (ClosedChannelException e) {
             throw new IllegalStateException(
                     "cannot tell the local address of " + this
@@ -1138,6 +1148,11 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
     @Override
     public InetSocketAddress remoteAddress() {
         return remote;
+    }
+
+    @Override
+    public @Nullable UnixAddress unixAddress() {
+        return UnixPeers.addressOf(stream);
     }
 
     @Override

@@ -109,10 +109,10 @@ public final class Connections implements ServerContext, ConnectionKeeper {
 
     // ---- Places ----
 
-    /** Takes a place. On success, {@link #add} or {@link #leave} must follow. */
-    public Admission admit(InetAddress address) {
+    /** Takes a place; without an address, only one of all. On success, {@link #add} or {@link #leave} must follow. */
+    public Admission admit(@Nullable InetAddress address) {
         unended.incrementAndGet();
-        Admission admission = perAddress == null ? admit() : admit(perAddress, address);
+        Admission admission = perAddress == null || address == null ? admit() : admit(perAddress, address);
         if (admission != Admission.TAKEN) {
             if (admission != Admission.CLOSED) {
                 turnedAway.increment();
@@ -154,7 +154,7 @@ public final class Connections implements ServerContext, ConnectionKeeper {
     }
 
     /** Gives back a place that no connection will use. */
-    public void leave(InetAddress address) {
+    public void leave(@Nullable InetAddress address) {
         giveBack(address);
         countOut();
     }
@@ -191,8 +191,8 @@ public final class Connections implements ServerContext, ConnectionKeeper {
                 connection + ", " + connection.queuedBytes() + " bytes, whose conversation had not ended");
     }
 
-    private void giveBack(InetAddress address) {
-        if (perAddress != null) {
+    private void giveBack(@Nullable InetAddress address) {
+        if (perAddress != null && address != null) {
             perAddress.computeIfPresent(address, (same, count) -> count == 1 ? null : count - 1);
         }
         places.decrementAndGet();

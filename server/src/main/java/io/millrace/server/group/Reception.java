@@ -2,7 +2,7 @@ package io.millrace.server.group;
 
 import io.millrace.engine.recorder.FlightRecorderSwitch;
 import io.millrace.engine.transport.ServerLoop;
-import io.millrace.net.TcpStream;
+import io.millrace.net.ByteStream;
 import io.millrace.server.ConnectionHandler;
 import io.millrace.server.connection.ConnectionDispatcher;
 import io.millrace.server.connection.StreamConnection;
@@ -10,6 +10,7 @@ import io.millrace.server.support.ConnectionEvents;
 import io.millrace.server.support.ConnectionLog;
 import io.millrace.server.support.LimitAccess;
 import io.millrace.server.support.ServerSettings;
+import io.millrace.server.support.UnixPeers;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.RejectedExecutionException;
@@ -21,12 +22,16 @@ public final class Reception {
     private final ServerSettings settings;
     private final ConnectionDispatcher callbacks;
     private final Connections connections;
+    /** What all of them have for an address; null if they come over TCP. */
+    private final @Nullable InetSocketAddress unixPeers;
 
     public Reception(
             ConnectionHandler handler,
             ServerSettings settings,
             ConnectionDispatcher callbacks,
-            Connections connections) {
+            Connections connections,
+            @Nullable InetSocketAddress unixPeers) {
+        this.unixPeers = unixPeers;
         this.handler = handler;
         this.settings = settings;
         this.callbacks = callbacks;
@@ -35,9 +40,9 @@ public final class Reception {
 
     /** One was accepted. Returns null if it was turned away, or gone before it was looked at. */
     @Nullable
-    public StreamConnection admit(ServerLoop loop, TcpStream stream) {
-        InetSocketAddress remote = stream.remoteAddress();
-        InetAddress from = remote.getAddress();
+    public StreamConnection admit(ServerLoop loop, ByteStream stream) {
+        InetSocketAddress remote = unixPeers == null ? UnixPeers.remote(stream) : unixPeers;
+        InetAddress from = remote.getAddress(); // null for a Unix socket, where limits for an address do not apply
         Connections.Admission admission = connections.admit(from);
         if (admission != Connections.Admission.TAKEN) {
             stream.close();
@@ -47,8 +52,11 @@ public final class Reception {
         }
         StreamConnection connection;
         try {
-            connection =
-                    new StreamConnection(connections.nextId(), loop, stream, handler, settings, callbacks, connections);
+            connection = new StreamConnection(
+                    connections.nextId(), loop, stream, remote, handler, settings, callbacks, connections);
+            if (unixPeers != null) {
+                settings.applyBuffers(stream);
+            }
         } catch (Throwable e) {
             connections.leave(from);
             stream.close(); // gone before it was looked at
@@ -72,7 +80,8 @@ public final class Reception {
         return connection;
     }
 
-    private static void tellRecorder(long id, InetSocketAddress remote, ServerLoop loop, Connections.Admission admission) {
+    private static void tellRecorder(
+            long id, InetSocketAddress remote, ServerLoop loop, Connections.Admission admission) {
         if (FlightRecorderSwitch.isOn()) {
             ConnectionEvents.accepted(id, remote, loop, admission);
         }

@@ -9,7 +9,7 @@ import io.millrace.engine.transport.TransportSink;
 import io.millrace.net.ByteStream;
 import io.millrace.net.FileSource;
 import io.millrace.net.Io;
-import io.millrace.net.TcpListener;
+import io.millrace.net.StreamListener;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -31,7 +31,7 @@ public final class CompletionManagerLoop extends ManagerServerLoop {
     }
 
     @Override
-    AcceptDescriptor watch(TcpListener listener) {
+    AcceptDescriptor watch(StreamListener listener) {
         return manager.registerAccept(listener);
     }
 

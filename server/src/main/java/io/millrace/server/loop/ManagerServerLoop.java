@@ -13,8 +13,7 @@ import io.millrace.engine.transport.StreamTransport;
 import io.millrace.engine.transport.TransportSink;
 import io.millrace.net.ByteStream;
 import io.millrace.net.Net;
-import io.millrace.net.TcpListener;
-import io.millrace.net.TcpStream;
+import io.millrace.net.StreamListener;
 import io.millrace.server.connection.SerialExecutor;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -262,10 +261,10 @@ public abstract sealed class ManagerServerLoop implements ServerLoop
     abstract DescriptorTransport transport(ByteStream stream, TransportSink sink, int bufferSize);
 
     /** Watches a listener for waiting connections. Any thread. */
-    abstract AcceptDescriptor watch(TcpListener listener);
+    abstract AcceptDescriptor watch(StreamListener listener);
 
     @Override
-    public Acceptor accept(TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed) {
+    public Acceptor accept(StreamListener listener, Consumer<ByteStream> accepted, Consumer<IOException> failed) {
         DescriptorAcceptor acceptor;
         try {
             acceptor = new DescriptorAcceptor(watch(listener), listener, accepted, failed);
@@ -286,14 +285,14 @@ public abstract sealed class ManagerServerLoop implements ServerLoop
         private final SpareDescriptor spare = new SpareDescriptor();
 
         private final AcceptDescriptor descriptor;
-        private final TcpListener listener;
-        private final Consumer<TcpStream> accepted;
+        private final StreamListener listener;
+        private final Consumer<ByteStream> accepted;
         private final Consumer<IOException> failed;
 
         DescriptorAcceptor(
                 AcceptDescriptor descriptor,
-                TcpListener listener,
-                Consumer<TcpStream> accepted,
+                StreamListener listener,
+                Consumer<ByteStream> accepted,
                 Consumer<IOException> failed) {
             this.descriptor = descriptor;
             this.listener = listener;
@@ -354,7 +353,7 @@ public abstract sealed class ManagerServerLoop implements ServerLoop
         }
 
         private void acceptAll() throws IOException {
-            for (TcpStream stream = listener.accept(); stream != null; stream = listener.accept()) {
+            for (ByteStream stream = listener.accept(); stream != null; stream = listener.accept()) {
                 try {
                     accepted.accept(stream);
                 } catch (Throwable e) {

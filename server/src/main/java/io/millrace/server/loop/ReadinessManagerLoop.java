@@ -7,7 +7,7 @@ import io.millrace.engine.transport.TransportSink;
 import io.millrace.net.ByteStream;
 import io.millrace.net.FileSource;
 import io.millrace.net.Io;
-import io.millrace.net.TcpListener;
+import io.millrace.net.StreamListener;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
@@ -26,7 +26,7 @@ public final class ReadinessManagerLoop extends ManagerServerLoop {
     }
 
     @Override
-    AcceptDescriptor watch(TcpListener listener) {
+    AcceptDescriptor watch(StreamListener listener) {
         ReadinessDescriptor descriptor = manager.register(listener);
         return new AcceptDescriptor() {
             @Override

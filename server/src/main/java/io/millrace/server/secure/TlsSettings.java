@@ -1,5 +1,6 @@
 package io.millrace.server.secure;
 
+import io.millrace.server.support.UnixPeers;
 import io.millrace.server.tls.Tls;
 import io.millrace.server.tls.TlsSession;
 import java.io.IOException;
@@ -146,7 +147,11 @@ public final class TlsSettings implements Tls {
             engine = context.createSSLEngine();
             engine.setUseClientMode(false);
         } else {
-            String host = options.serverName() == null ? target.getHostString() : options.serverName();
+            String host = options.serverName();
+            if (host == null) {
+                // The path of a Unix socket is no name that a certificate could have, and the peer is on this machine.
+                host = UnixPeers.isStandIn(target) ? "localhost" : target.getHostString();
+            }
             engine = context.createSSLEngine(host, target.getPort());
             engine.setUseClientMode(true);
         }

@@ -2,13 +2,12 @@ package io.millrace.server.support;
 
 import io.millrace.server.Connection;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 
 /** A connection of a proxy is closed because there is none to the upstream server. Users see an {@link IOException}. */
 public final class NotRelayedException extends IOException {
     private static final long serialVersionUID = 1;
 
-    public NotRelayedException(Connection connection, InetSocketAddress upstream, Throwable cause) {
+    public NotRelayedException(Connection connection, Object upstream, Throwable cause) {
         super("closing " + connection + ", which cannot be relayed to " + upstream + ": " + cause.getMessage(), cause);
     }
 }

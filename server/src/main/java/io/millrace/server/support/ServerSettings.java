@@ -1,12 +1,14 @@
 package io.millrace.server.support;
 
 import io.millrace.engine.Dispatch;
+import io.millrace.net.ByteStream;
 import io.millrace.net.ConnectOptions;
 import io.millrace.net.KeepAlive;
 import io.millrace.net.ListenOptions;
 import io.millrace.poll.internal.Durations;
 import io.millrace.server.Idle;
 import io.millrace.server.tls.Tls;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -176,6 +178,16 @@ public final class ServerSettings {
                 .withReceiveBuffer(sockets.receiveBuffer())
                 .withTrafficClass(sockets.trafficClass())
                 .withLinger(sockets.linger());
+    }
+
+    /** Applies what a Unix socket has of the settings: the sizes of its buffers. */
+    public void applyBuffers(ByteStream stream) throws IOException {
+        if (sockets.sendBuffer() > 0) {
+            stream.setSendBuffer(sockets.sendBuffer());
+        }
+        if (sockets.receiveBuffer() > 0) {
+            stream.setReceiveBuffer(sockets.receiveBuffer());
+        }
     }
 
     /** Applies the settings to a connection that is being opened. */

@@ -31,6 +31,6 @@ public final class ConnectionProbe {
     }
 
     public static TcpStream stream(Connection connection) {
-        return ((StreamConnection) connection).stream();
+        return (TcpStream) ((StreamConnection) connection).stream();
     }
 }

@@ -70,6 +70,7 @@ class ConnectionsTest {
                 connections.nextId(),
                 loop,
                 stream,
+                stream.remoteAddress(),
                 (same, data) -> calls.incrementAndGet(),
                 settings,
                 callbacks,

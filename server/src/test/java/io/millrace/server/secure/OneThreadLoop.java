@@ -8,8 +8,7 @@ import io.millrace.engine.transport.StreamTransport;
 import io.millrace.engine.transport.TransportSink;
 import io.millrace.net.ByteStream;
 import io.millrace.net.Net;
-import io.millrace.net.TcpListener;
-import io.millrace.net.TcpStream;
+import io.millrace.net.StreamListener;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -126,7 +125,7 @@ final class OneThreadLoop implements ServerLoop {
     }
 
     @Override
-    public Acceptor accept(TcpListener listener, Consumer<TcpStream> accepted, Consumer<IOException> failed) {
+    public Acceptor accept(StreamListener listener, Consumer<ByteStream> accepted, Consumer<IOException> failed) {
         throw new UnsupportedOperationException("there are no listeners here");
     }
 }

@@ -41,8 +41,10 @@ final class TestKeys {
             }));
             make(store, "EC");
             KeyStore made = load();
-            Files.writeString(chain, pem("CERTIFICATE", made.getCertificate("own").getEncoded()));
-            Files.writeString(key, pem("PRIVATE KEY", made.getKey("own", PASSWORD).getEncoded()));
+            Files.writeString(
+                    chain, pem("CERTIFICATE", made.getCertificate("own").getEncoded()));
+            Files.writeString(
+                    key, pem("PRIVATE KEY", made.getKey("own", PASSWORD).getEncoded()));
             KeyManagerFactory own = KeyManagerFactory.getInstance("PKIX");
             own.init(made, PASSWORD);
             KeyStore trusted = KeyStore.getInstance("PKCS12");

@@ -146,6 +146,20 @@ public final class Sockets {
      * @param name a path, or a zero byte followed by a name in Linux's abstract namespace
      */
     public static Descriptor listen(byte[] name, int backlog) throws ErrnoException {
+        return listening(bind(name), backlog);
+    }
+
+    /** Listens at a socket that is bound. If that fails, it is closed. */
+    public static void listen(Descriptor bound, int backlog) throws ErrnoException {
+        listening(bound, backlog);
+    }
+
+    /**
+     * Opens a Unix socket and binds it, which makes its file.
+     *
+     * @param name a path, or a zero byte followed by a name in Linux's abstract namespace
+     */
+    public static Descriptor bind(byte[] name) throws ErrnoException {
         requireFitting("bind", name);
         try (CallState state = CallState.borrow()) {
             int fd = Downcall.check("socket", -1, open(state, SocketAddressCodec.UNIX, SOCK_STREAM));
@@ -155,7 +169,7 @@ public final class Sockets {
                 Posix.close(state, fd);
                 throw new ErrnoException("bind", fd, -result);
             }
-            return listening(new Descriptor(fd, true), backlog);
+            return new Descriptor(fd, true);
         }
     }
 

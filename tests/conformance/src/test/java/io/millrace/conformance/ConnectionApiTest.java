@@ -43,7 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-@DisplayName("What programs do with a connection, on every backend, dispatch and manager")
+@DisplayName("What programs do with a connection, on every backend, dispatch and manager, over TCP and at Unix sockets")
 @Timeout(60)
 @SuppressWarnings("try") // closed early, on purpose
 class ConnectionApiTest {
@@ -57,7 +57,7 @@ class ConnectionApiTest {
     private boolean tls;
 
     static List<ServerSetting> settings() {
-        return ServerSetting.chosen();
+        return ServerSetting.withUnix();
     }
 
     @AfterEach
@@ -85,10 +85,8 @@ class ConnectionApiTest {
     }
 
     private Socket connect(TcpServer server) throws IOException {
-        Socket socket = new Socket();
+        Socket socket = UnixSocket.connect(server);
         opened.add(socket);
-        socket.setReceiveBufferSize(64 << 10);
-        socket.connect(server.address());
         if (tls) {
             socket = TlsSocket.client(socket);
             opened.add(socket);

@@ -67,6 +67,38 @@ class ConnectionSuitesTest {
     }
 
     @Nested
+    @DisplayName("srv-14: the suite at a Unix socket")
+    class Unix extends ConnectionContract {
+        Unix() {
+            super(() -> new SocketRig(new ServerSetting("epoll", Dispatch.LOOP, false, true)));
+        }
+    }
+
+    @Nested
+    @DisplayName("srv-14: the suite at a Unix socket, on a pool")
+    class UnixOnAPool extends ConnectionContract {
+        UnixOnAPool() {
+            super(() -> new SocketRig(new ServerSetting("epoll", Dispatch.POOL, false, true)));
+        }
+    }
+
+    @Nested
+    @DisplayName("srv-14, tls-4: the suite at a Unix socket, with TLS")
+    class UnixTls extends ConnectionContract {
+        UnixTls() {
+            super(() -> new SocketRig(new ServerSetting("epoll", Dispatch.LOOP, true, true)));
+        }
+    }
+
+    @Nested
+    @DisplayName("srv-14: the suite at a Unix socket of NIO")
+    class UnixNio extends ConnectionContract {
+        UnixNio() {
+            super(() -> new SocketRig(new ServerSetting("nio", Dispatch.LOOP, false, true)));
+        }
+    }
+
+    @Nested
     class ForeignManager extends ConnectionContract {
         ForeignManager() {
             super(() -> new SocketRig(new ServerSetting("foreign", Dispatch.VIRTUAL)));

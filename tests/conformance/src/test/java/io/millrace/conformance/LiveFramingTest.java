@@ -28,7 +28,7 @@ class LiveFramingTest {
     private static final Framing HEAD = Framing.delimited("\r\n\r\n".getBytes(US_ASCII), 100);
 
     static List<ServerSetting> settings() {
-        return ServerSetting.chosen();
+        return ServerSetting.withUnix();
     }
 
     /** Frames with a length of three bytes in a header of nine, as HTTP/2 has them: a framing from outside the library. */
@@ -141,8 +141,7 @@ class LiveFramingTest {
     }
 
     private static Socket connect(TcpServer server, ServerSetting setting) throws IOException {
-        Socket socket =
-                new Socket(server.address().getAddress(), server.address().getPort());
+        Socket socket = UnixSocket.connect(server);
         return setting.tls() ? TlsSocket.client(socket) : socket;
     }
 

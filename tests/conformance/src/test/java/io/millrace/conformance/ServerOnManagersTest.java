@@ -10,7 +10,7 @@ import io.millrace.engine.GlobalEventManager;
 import io.millrace.engine.Reactors;
 import io.millrace.engine.ReadinessDescriptor;
 import io.millrace.net.ByteStream;
-import io.millrace.net.TcpListener;
+import io.millrace.net.StreamListener;
 import io.millrace.poll.Clock;
 import io.millrace.server.Connection;
 import io.millrace.server.ConnectionHandler;
@@ -455,7 +455,7 @@ class ServerOnManagersTest {
         try (ThreadyManager readiness = new ThreadyManager(Clock.system(), InstantSource.system());
                 CompletionOnlyManager manager = new CompletionOnlyManager(Clock.system(), InstantSource.system()) {
                     @Override
-                    public AcceptDescriptor registerAccept(TcpListener listener) {
+                    public AcceptDescriptor registerAccept(StreamListener listener) {
                         told.add("watched");
                         ReadinessDescriptor descriptor = readiness.register(listener);
                         return new AcceptDescriptor() {

@@ -4,20 +4,25 @@ import io.millrace.engine.Dispatch;
 import io.millrace.engine.EventLoop;
 import io.millrace.engine.EventManager;
 import io.millrace.engine.Reactors;
+import io.millrace.net.UnixAddress;
 import io.millrace.poll.Clock;
 import io.millrace.server.TcpClient;
 import io.millrace.server.TcpServer;
+import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Where a server of a test runs: a backend of ours, a manager that is not, or an event loop; where its callbacks run; and whether its connections have TLS. A build tries a slice of all combinations; with {@code
+ * Where a server of a test runs: a backend of ours, a manager that is not, or an event loop; where its callbacks run; and whether its connections have TLS; and whether they come over TCP or a Unix socket. A build tries a slice of all combinations; with {@code
  * -Dmillrace.matrix=full}, all.
  */
-record ServerSetting(String on, Dispatch dispatch, boolean tls) {
+record ServerSetting(String on, Dispatch dispatch, boolean tls, boolean unix) {
     /** How many the managers of ours have. */
     static final int REACTORS = 2;
+
+    private static final AtomicInteger PATHS = new AtomicInteger();
 
     private static final String FOREIGN = "foreign";
     private static final String COMPLETION = "completion";
@@ -25,6 +30,10 @@ record ServerSetting(String on, Dispatch dispatch, boolean tls) {
 
     ServerSetting(String on, Dispatch dispatch) {
         this(on, dispatch, false);
+    }
+
+    ServerSetting(String on, Dispatch dispatch, boolean tls) {
+        this(on, dispatch, tls, false);
     }
 
     /** Whether all combinations are wanted, and not only the slice of a build. */
@@ -57,6 +66,22 @@ record ServerSetting(String on, Dispatch dispatch, boolean tls) {
             chosen.add(new ServerSetting(each.on, each.dispatch, true));
         }
         return chosen;
+    }
+
+    /** The same, and at Unix sockets: of those a build has what differs most. */
+    static List<ServerSetting> withUnix() {
+        List<ServerSetting> all = new ArrayList<>(chosen());
+        List<ServerSetting> at = isFull()
+                ? chosen()
+                : List.of(
+                        new ServerSetting("epoll", Dispatch.LOOP),
+                        new ServerSetting("epoll", Dispatch.POOL, true),
+                        new ServerSetting("nio", Dispatch.LOOP),
+                        new ServerSetting(COMPLETION, Dispatch.LOOP));
+        for (ServerSetting each : at) {
+            all.add(new ServerSetting(each.on, each.dispatch, each.tls, true));
+        }
+        return all;
     }
 
     /** A manager of this kind, which must be closed. */
@@ -96,6 +121,9 @@ record ServerSetting(String on, Dispatch dispatch, boolean tls) {
             if (setting.tls) {
                 builder.tls(TestCertificates.shared().server());
             }
+            if (setting.unix) {
+                builder.address(UnixAddress.of(newPath()));
+            }
             return on instanceof EventLoop loop ? builder.loop(loop) : builder.manager((EventManager) on);
         }
 
@@ -105,6 +133,13 @@ record ServerSetting(String on, Dispatch dispatch, boolean tls) {
                 builder.tls(TestCertificates.shared().client());
             }
             return on instanceof EventLoop loop ? builder.loop(loop) : builder.manager((EventManager) on);
+        }
+
+        /** Where no socket is, in a short path; it goes with its server. */
+        static Path newPath() {
+            return Path.of(
+                    System.getProperty("java.io.tmpdir"),
+                    "mr-" + ProcessHandle.current().pid() + "-" + PATHS.incrementAndGet() + ".sock");
         }
 
         @Override
@@ -119,6 +154,6 @@ record ServerSetting(String on, Dispatch dispatch, boolean tls) {
 
     @Override
     public String toString() {
-        return on + ", " + dispatch + (tls ? ", TLS" : "");
+        return on + ", " + dispatch + (tls ? ", TLS" : "") + (unix ? ", Unix" : "");
     }
 }

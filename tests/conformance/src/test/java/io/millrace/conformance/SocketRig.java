@@ -28,6 +28,7 @@ final class SocketRig implements ConnectionRig {
     private final ServerSetting.Opened manager;
     private final List<AutoCloseable> opened = new ArrayList<>();
     private @Nullable TcpServer server;
+    private int peers;
 
     SocketRig(ServerSetting setting) {
         this.manager = setting.open(clock);
@@ -50,9 +51,15 @@ final class SocketRig implements ConnectionRig {
     @Override
     public Peer openAnother() throws IOException {
         SocketPeer peer =
-                new SocketPeer(Objects.requireNonNull(server), manager.setting().tls());
+                new SocketPeer(Objects.requireNonNull(server), manager.setting().tls(), ++peers);
         opened.add(peer.socket);
         return peer;
+    }
+
+    /** The JDK's client does not mind a stream of TLS that is cut off. */
+    @Override
+    public boolean showsLosses() {
+        return !manager.setting().unix();
     }
 
     @Override
@@ -119,15 +126,16 @@ final class SocketRig implements ConnectionRig {
         private final TcpServer server;
         private final Socket socket;
         private final int port;
+        /** Counted from 1, as the ids of connections are. */
+        private final int number;
+
         private @Nullable Connection known;
 
-        SocketPeer(TcpServer server, boolean tls) throws IOException {
+        SocketPeer(TcpServer server, boolean tls, int number) throws IOException {
             this.server = server;
-            Socket plain = new Socket();
-            plain.setReceiveBufferSize(64 << 10);
-            plain.setTcpNoDelay(true);
+            this.number = number;
+            Socket plain = UnixSocket.connect(server);
             plain.setSoTimeout(PATIENCE_MILLIS);
-            plain.connect(server.address());
             this.socket = tls ? secured(plain) : plain;
             this.port = plain.getLocalPort();
         }
@@ -162,7 +170,11 @@ final class SocketRig implements ConnectionRig {
 
         @Override
         public void reset() throws IOException {
-            connection();
+            Connection there = connection();
+            if (there.unixAddress() != null) {
+                there.send("?"); // a Unix socket is reset if it is closed with something unread
+                there.written().join();
+            }
             socket.setSoLinger(true, 0);
             socket.close();
         }
@@ -185,7 +197,9 @@ final class SocketRig implements ConnectionRig {
 
         private @Nullable Connection find() {
             for (Connection each : server.context().connections()) {
-                if (known == null && each.remoteAddress().getPort() == port) {
+                boolean mine =
+                        each.unixAddress() == null ? each.remoteAddress().getPort() == port : each.id() == number;
+                if (known == null && mine) {
                     known = each;
                 }
             }
