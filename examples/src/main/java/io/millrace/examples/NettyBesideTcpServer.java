@@ -50,7 +50,7 @@ public final class NettyBesideTcpServer {
     private static final class Echo extends ChannelInboundHandlerAdapter {
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
-            context.write(message);
+            var unused = context.write(message);
         }
 
         @Override

@@ -189,7 +189,7 @@ final class MillraceIoHandler implements IoHandler {
                 access.register(poll, handle.source(), 0, this, wanted.interest, Trigger.LEVEL);
                 added = true;
             }
-            return wanted.ordinal();
+            return wanted.id;
         }
 
         @Override

@@ -6,10 +6,10 @@ import io.netty.channel.IoOps;
 
 /** What a channel wants to be told of: readable, writable, both or nothing. */
 enum ReadinessOps implements IoOps {
-    NONE(Interest.NONE),
-    READ(Interest.READABLE),
-    WRITE(Interest.WRITABLE),
-    READ_WRITE(Interest.READ_WRITE);
+    NONE(0, Interest.NONE),
+    READ(1, Interest.READABLE),
+    WRITE(2, Interest.WRITABLE),
+    READ_WRITE(3, Interest.READ_WRITE);
 
     private static final ReadinessOps[] BY_BITS = new ReadinessOps[4];
 
@@ -20,9 +20,14 @@ enum ReadinessOps implements IoOps {
         BY_BITS[Bits.READABLE | Bits.WRITABLE] = READ_WRITE;
     }
 
+    /** What a submission of it returns, as Netty wants it. */
+    final long id;
+
+    @SuppressWarnings("ImmutableEnumChecker") // an interest is immutable
     final Interest interest;
 
-    ReadinessOps(Interest interest) {
+    ReadinessOps(long id, Interest interest) {
+        this.id = id;
         this.interest = interest;
     }
 

@@ -54,6 +54,7 @@ abstract sealed class StreamChannel extends MillraceChannel implements DuplexCha
     /** No more is worth a try in one call, and Linux moves no more. */
     private static final long MOST = 0x7fff_f000L;
 
+    @SuppressWarnings("UnnecessaryLambda") // one object for all times
     private final Runnable flushAgain = () -> ((StreamUnsafe) unsafe()).flush0();
 
     volatile boolean connected;
@@ -148,7 +149,7 @@ abstract sealed class StreamChannel extends MillraceChannel implements DuplexCha
     private void onEndOfInput(ChannelPipeline pipeline) {
         if (!isInputShutdown()) {
             if (isAllowHalfClosure()) {
-                shutdownInput();
+                var unused = shutdownInput();
                 pipeline.fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
             } else {
                 unsafe().close(voidPromise());
@@ -395,7 +396,7 @@ abstract sealed class StreamChannel extends MillraceChannel implements DuplexCha
 
         @Override
         public void close() {
-            StreamChannel.this.close();
+            var unused = StreamChannel.this.close();
         }
     }
 
