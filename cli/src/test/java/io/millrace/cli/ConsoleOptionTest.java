@@ -31,7 +31,9 @@ class ConsoleOptionTest {
                 assertThat(new String(health.readAllBytes(), UTF_8)).isEqualTo("ok\n");
             }
             assertThat(run("top", console.toString(), "--frames", "1")).isZero();
-            assertThat(out.toString(UTF_8)).contains("SERVER", "echo", "millrace-0").doesNotContain("\u001b");
+            assertThat(out.toString(UTF_8))
+                    .contains("SERVER", "echo", "millrace-0")
+                    .doesNotContain("\u001b");
             cli.signal("TERM");
             assertThat(cli.exit()).isZero();
         }

@@ -81,46 +81,58 @@ public final class Top {
         before = now;
         at = time;
         StringBuilder text = new StringBuilder();
-        text.append(String.format(Locale.ROOT, "%-20s %8s %10s %12s %12s %10s %7s",
-                "SERVER",
-                "OPEN",
-                "ACCEPT/s",
-                "IN B/s",
-                "OUT B/s",
-                "QUEUED",
-                "FAILED")).append('\n');
+        text.append(String.format(
+                        Locale.ROOT,
+                        "%-20s %8s %10s %12s %12s %10s %7s",
+                        "SERVER",
+                        "OPEN",
+                        "ACCEPT/s",
+                        "IN B/s",
+                        "OUT B/s",
+                        "QUEUED",
+                        "FAILED"))
+                .append('\n');
         for (String server : values(now, "server")) {
             String label = "{server=\"" + server + "\"}";
-            text.append(String.format(Locale.ROOT, "%-20s %8.0f %10.1f %12.0f %12.0f %10.0f %7.0f",
-                    server,
-                    get(now, "connections{server=\"" + server + "\",state=\"open\"}"),
-                    rate(now, was, "connections_opened_total" + label, seconds),
-                    rate(now, was, "received_bytes_total" + label, seconds),
-                    rate(now, was, "sent_bytes_total" + label, seconds),
-                    get(now, "queued_bytes" + label),
-                    get(now, "connections_failed_total" + label))).append('\n');
+            text.append(String.format(
+                            Locale.ROOT,
+                            "%-20s %8.0f %10.1f %12.0f %12.0f %10.0f %7.0f",
+                            server,
+                            get(now, "connections{server=\"" + server + "\",state=\"open\"}"),
+                            rate(now, was, "connections_opened_total" + label, seconds),
+                            rate(now, was, "received_bytes_total" + label, seconds),
+                            rate(now, was, "sent_bytes_total" + label, seconds),
+                            get(now, "queued_bytes" + label),
+                            get(now, "connections_failed_total" + label)))
+                    .append('\n');
         }
         text.append('\n');
-        text.append(String.format(Locale.ROOT, "%-20s %6s %10s %10s %8s %8s %8s %8s",
-                "LOOP",
-                "USE",
-                "TURNS/s",
-                "EVENTS/s",
-                "SOURCES",
-                "ALARMS",
-                "BLOCKED",
-                "BUSY")).append('\n');
+        text.append(String.format(
+                        Locale.ROOT,
+                        "%-20s %6s %10s %10s %8s %8s %8s %8s",
+                        "LOOP",
+                        "USE",
+                        "TURNS/s",
+                        "EVENTS/s",
+                        "SOURCES",
+                        "ALARMS",
+                        "BLOCKED",
+                        "BUSY"))
+                .append('\n');
         for (String loop : values(now, "loop")) {
             String label = "{loop=\"" + loop + "\"}";
-            text.append(String.format(Locale.ROOT, "%-20s %5.1f%% %10.0f %10.0f %8.0f %8.0f %8.0f %8.0f",
-                    loop,
-                    100 * rate(now, was, "eventloop_time_seconds_total" + label, seconds),
-                    rate(now, was, "eventloop_turns_total" + label, seconds),
-                    rate(now, was, "eventloop_events_total" + label, seconds),
-                    get(now, "eventloop_sources" + label),
-                    get(now, "eventloop_alarms_pending" + label),
-                    get(now, "eventloop_stalls_total{loop=\"" + loop + "\",kind=\"blocked\"}"),
-                    get(now, "eventloop_stalls_total{loop=\"" + loop + "\",kind=\"busy\"}"))).append('\n');
+            text.append(String.format(
+                            Locale.ROOT,
+                            "%-20s %5.1f%% %10.0f %10.0f %8.0f %8.0f %8.0f %8.0f",
+                            loop,
+                            100 * rate(now, was, "eventloop_time_seconds_total" + label, seconds),
+                            rate(now, was, "eventloop_turns_total" + label, seconds),
+                            rate(now, was, "eventloop_events_total" + label, seconds),
+                            get(now, "eventloop_sources" + label),
+                            get(now, "eventloop_alarms_pending" + label),
+                            get(now, "eventloop_stalls_total{loop=\"" + loop + "\",kind=\"blocked\"}"),
+                            get(now, "eventloop_stalls_total{loop=\"" + loop + "\",kind=\"busy\"}")))
+                    .append('\n');
         }
         return text.toString();
     }

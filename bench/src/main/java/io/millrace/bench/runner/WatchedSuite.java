@@ -39,7 +39,8 @@ final class WatchedSuite implements Suite {
                     EchoServers.millrace(home, "epoll", 1, "--console=0").named(NO_VIEWER),
                     with(EchoServers.millrace(home, "epoll", 1, "--console=" + port), "MILLRACE_CONSOLE_TOKEN", TOKEN)
                             .named(VIEWER),
-                    java(EchoServers.millrace(home, "epoll", 1), "--add-modules jdk.jfr").named(OFF),
+                    java(EchoServers.millrace(home, "epoll", 1), "--add-modules jdk.jfr")
+                            .named(OFF),
                     java(
                                     EchoServers.millrace(home, "epoll", 1),
                                     "--add-modules jdk.jfr -XX:StartFlightRecording:settings="
@@ -80,7 +81,9 @@ final class WatchedSuite implements Suite {
 
     private static ServerProgram java(ServerProgram program, String options) {
         return with(
-                program, "JDK_JAVA_OPTIONS", program.environment().getOrDefault("JDK_JAVA_OPTIONS", "") + " " + options);
+                program,
+                "JDK_JAVA_OPTIONS",
+                program.environment().getOrDefault("JDK_JAVA_OPTIONS", "") + " " + options);
     }
 
     /** Asks as the page does: for the overview every second, and for the fullest connections every two. */

@@ -72,7 +72,8 @@ public final class Reception {
         return connection;
     }
 
-    private static void tellRecorder(long id, InetSocketAddress remote, ServerLoop loop, Connections.Admission admission) {
+    private static void tellRecorder(
+            long id, InetSocketAddress remote, ServerLoop loop, Connections.Admission admission) {
         if (FlightRecorderSwitch.isOn()) {
             ConnectionEvents.accepted(id, remote, loop, admission);
         }
