@@ -80,7 +80,9 @@ public final class UdpServer implements AutoCloseable {
             started = true;
         } finally {
             if (!started) {
-                receivers.forEach(Receiver::closeSoon);
+                for (Receiver each : receivers) {
+                    var ignored = each.closeSoon();
+                }
                 loops.endBy(Deadline.after(loops.clock(), Deadline.OF_CLOSE));
             }
         }

@@ -87,7 +87,7 @@ public final class MillraceGrpc {
             return known;
         }
         EventLoopGroup group = GROUPS.computeIfAbsent(reactors, Millrace::groupOn);
-        reactors.termination().whenComplete((nothing, failure) -> GROUPS.remove(reactors));
+        var ignored = reactors.termination().whenComplete((nothing, failure) -> GROUPS.remove(reactors));
         return group;
     }
 }
