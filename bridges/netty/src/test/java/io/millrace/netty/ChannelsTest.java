@@ -214,9 +214,38 @@ class ChannelsTest {
             accepted.get().read();
             await().until(() -> received.text().equals("hello"));
 
-            accepted.get().config().setAutoRead(true);
             client.writeAndFlush(text(client, " again")).sync();
+            accepted.get().eventLoop().submit(() -> {}).sync();
+            accepted.get().eventLoop().submit(() -> {}).sync();
+            assertThat(received.text()).as("one read was asked for").isEqualTo("hello");
+            accepted.get().config().setAutoRead(true);
             await().until(() -> received.text().equals("hello again"));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("nty-1: a read that is asked for before the connect waits for it, and is no error")
+    void readBeforeConnect(Loops loops) throws Exception {
+        try (Loops.Opened opened = loops.open()) {
+            Channel server = serve(opened.group(), MillraceServerSocketChannel.class, ANY_PORT, Echo::new);
+            Collector received = new Collector();
+            Channel client = new Bootstrap()
+                    .group(opened.group())
+                    .channel(MillraceSocketChannel.class)
+                    .option(ChannelOption.AUTO_READ, false)
+                    .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
+                    .handler(received)
+                    .register()
+                    .sync()
+                    .channel();
+            client.read();
+            // Two turns of the loop, in which the kernel calls the socket readable.
+            client.eventLoop().submit(() -> {}).sync();
+            client.eventLoop().submit(() -> {}).sync();
+            client.connect(server.localAddress()).sync();
+            client.writeAndFlush(text(client, "hello")).sync();
+            await().until(() -> received.text().equals("hello"));
         }
     }
 
