@@ -116,6 +116,26 @@ class UdpServerTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("srv-14: what comes at once is shown, also if nothing is sent that would wake the loop")
+    void silentBursts(String backend) throws Exception {
+        CountDownLatch sent = new CountDownLatch(1);
+        LinkedBlockingQueue<String> shown = new LinkedBlockingQueue<>();
+        UdpServer server = keep(server(backend, 1).maxDatagram(100).start((from, data) -> {
+            sent.await();
+            shown.add(US_ASCII.decode(data).toString());
+        }));
+        DatagramSocket socket = socket();
+        for (int i = 0; i < 150; i++) {
+            send(socket, server, "" + i);
+        }
+        sent.countDown();
+        for (int i = 0; i < 150; i++) {
+            assertThat(shown.poll(10, TimeUnit.SECONDS)).isEqualTo("" + i);
+        }
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"epoll", "nio"})
     @DisplayName("srv-14: each datagram has its own sender, and may be answered several times")
     void senders(String backend) throws Exception {
