@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -146,8 +147,8 @@ public final class Top {
     }
 
     /** Returns the values of a label, in order. What could move the cursor of a terminal is left out. */
-    private static TreeSet<String> values(Map<String, Double> samples, String label) {
-        TreeSet<String> all = new TreeSet<>();
+    private static SortedSet<String> values(Map<String, Double> samples, String label) {
+        SortedSet<String> all = new TreeSet<>();
         String start = "{" + label + "=\"";
         for (String name : samples.keySet()) {
             int from = name.indexOf(start);

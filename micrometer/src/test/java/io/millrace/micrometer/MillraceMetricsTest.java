@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Timeout;
 
 @DisplayName("Millrace in Micrometer")
 @Timeout(60)
+@SuppressWarnings("try") // closed early, on purpose
 class MillraceMetricsTest {
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 

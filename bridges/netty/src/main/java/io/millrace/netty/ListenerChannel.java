@@ -12,6 +12,7 @@ import java.net.SocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /** A listener: each message that it reads is an accepted channel. */
+@SuppressWarnings("deprecation") // Netty has no other handle for what a channel reads
 abstract sealed class ListenerChannel extends MillraceChannel implements ServerChannel
         permits MillraceServerSocketChannel, MillraceServerDomainSocketChannel {
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);

@@ -4,6 +4,7 @@ import io.millrace.poll.Source;
 import io.netty.channel.IoHandle;
 
 /** What a Millrace loop can watch for Netty: a socket of one of the channels here. */
+@SuppressWarnings("try") // Netty declares close() so
 interface SocketIoHandle extends IoHandle {
     /** Returns the socket as a source. */
     Source source();

@@ -46,6 +46,7 @@ import org.jspecify.annotations.Nullable;
  * input down and fires {@link ChannelInputShutdownEvent}, and after the read that confirms the end, {@link
  * ChannelInputShutdownReadComplete}.
  */
+@SuppressWarnings("deprecation") // Netty has no other handle for what a channel reads
 abstract sealed class StreamChannel extends MillraceChannel implements DuplexChannel
         permits MillraceSocketChannel, MillraceDomainSocketChannel {
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
@@ -149,7 +150,7 @@ abstract sealed class StreamChannel extends MillraceChannel implements DuplexCha
     private void onEndOfInput(ChannelPipeline pipeline) {
         if (!isInputShutdown()) {
             if (isAllowHalfClosure()) {
-                var unused = shutdownInput();
+                var ignored = shutdownInput();
                 pipeline.fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
             } else {
                 unsafe().close(voidPromise());
@@ -396,7 +397,7 @@ abstract sealed class StreamChannel extends MillraceChannel implements DuplexCha
 
         @Override
         public void close() {
-            var unused = StreamChannel.this.close();
+            var ignored = StreamChannel.this.close();
         }
     }
 

@@ -50,6 +50,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Netty on the threads of reactors: one thread for both. */
+@SuppressWarnings("deprecation") // what Netty deprecates must work, too
 class GroupOnReactorsTest {
     private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 

@@ -32,6 +32,7 @@ final class Site {
      * @param tag tells versions of it apart
      * @param content null for a long file
      */
+    @SuppressWarnings("ArrayRecordComponent") // nobody compares resources, and the bytes are not shared
     record Resource(Path path, String type, long size, long modifiedSecond, String tag, byte @Nullable [] content) {}
 
     /** A directory without an index. */

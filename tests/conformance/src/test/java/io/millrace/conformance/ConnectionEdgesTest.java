@@ -26,6 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("What a connection does where two of its rules meet, without sockets")
+@SuppressWarnings("try") // closed early, on purpose
 class ConnectionEdgesTest {
     private final List<String> log = new ArrayList<>();
 
