@@ -154,7 +154,8 @@ public final class TlsBuffers {
         Path store = directory.resolve("store.p12");
         try {
             int status = new ProcessBuilder(
-                            Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                            Path.of(System.getProperty("java.home"), "bin", "keytool")
+                                    .toString(),
                             "-genkeypair",
                             "-alias",
                             "own",

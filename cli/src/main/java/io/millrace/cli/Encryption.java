@@ -63,7 +63,9 @@ record Encryption(@Nullable Path certificate, @Nullable Path key) {
     record Made(Tls tls, @Nullable String note, boolean lasting) {}
 
     Made make() throws IOException {
-        return certificate != null && key != null ? new Made(Tls.server(certificate, key), null, true) : makeSelfSigned();
+        return certificate != null && key != null
+                ? new Made(Tls.server(certificate, key), null, true)
+                : makeSelfSigned();
     }
 
     // ---- Self-signed ----
@@ -92,8 +94,7 @@ record Encryption(@Nullable Path certificate, @Nullable Path key) {
                     .formatHex(MessageDigest.getInstance("SHA-256").digest(own.getEncoded()));
             return new Made(
                     Tls.server(chain, secret),
-                    "certificate for localhost, made for this run, valid for " + DAYS + " days; SHA-256 "
-                            + fingerprint,
+                    "certificate for localhost, made for this run, valid for " + DAYS + " days; SHA-256 " + fingerprint,
                     false);
         } catch (GeneralSecurityException e) {
             throw new IOException("cannot make a certificate: " + e.getMessage(), e);

@@ -145,7 +145,8 @@ class TestSslTest {
             while (findings.find()) {
                 all++;
                 String line = findings.group(2) + " " + findings.group(1) + ": " + findings.group(3);
-                if (BAD.contains(findings.group(2)) && !NOT_OURS.contains(findings.group(1).split(" ")[0])) {
+                if (BAD.contains(findings.group(2))
+                        && !NOT_OURS.contains(findings.group(1).split(" ")[0])) {
                     bad.add(line);
                 } else if (!Set.of("OK", "INFO", "DEBUG").contains(findings.group(2))) {
                     System.out.println("testssl.sh: " + line);

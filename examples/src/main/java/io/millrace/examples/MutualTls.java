@@ -32,7 +32,10 @@ public final class MutualTls {
             public void onConnect(Connection connection) {
                 TlsSession session = connection.tls().orElseThrow();
                 connection.send("hello "
-                        + session.peerCertificates().getFirst().getSubjectX500Principal().getName() + "\n");
+                        + session.peerCertificates()
+                                .getFirst()
+                                .getSubjectX500Principal()
+                                .getName() + "\n");
             }
 
             @Override

@@ -26,8 +26,8 @@ public final class TlsClient {
                 (connection, data) -> answer.complete(UTF_8.decode(data).toString());
         Tls tls = Tls.builder().trust(Path.of(args[0])).build();
         try (TcpClient client = TcpClient.builder().tls(tls).open()) {
-            Connection connection =
-                    client.connect("localhost", Integer.parseInt(args[1]), reader).join();
+            Connection connection = client.connect("localhost", Integer.parseInt(args[1]), reader)
+                    .join();
             connection.send("hello");
             System.out.println(answer.get(5, TimeUnit.SECONDS));
             System.out.println(connection.tls().orElseThrow().protocol());

@@ -18,7 +18,10 @@ final class HandshakeGate {
     private int running;
 
     HandshakeGate(int mostRunning, int mostWaiting) {
-        this(mostRunning, mostWaiting, what -> Thread.ofVirtual().name("millrace-tls").start(what));
+        this(
+                mostRunning,
+                mostWaiting,
+                what -> Thread.ofVirtual().name("millrace-tls").start(what));
     }
 
     /** @param threads starts a thread that runs what it is given */

@@ -38,7 +38,8 @@ final class KeyStoreFile {
                 }
             }
             if (found.isEmpty()) {
-                throw cannotUse(file, "it holds no private key, but " + aliases.size() + " other entries " + aliases, null);
+                throw cannotUse(
+                        file, "it holds no private key, but " + aliases.size() + " other entries " + aliases, null);
             }
         } catch (UnrecoverableKeyException e) {
             throw cannotUse(file, "a key in it has another password than the store; give it the same", e);
@@ -61,8 +62,7 @@ final class KeyStoreFile {
         } catch (AccessDeniedException e) {
             throw cannotUse(file, "this process may not read it", e);
         } catch (KeyStoreException e) {
-            throw cannotUse(
-                    file, "it is no key store in PKCS#12 or JKS; if it is PEM, use certificate(chain, key)", e);
+            throw cannotUse(file, "it is no key store in PKCS#12 or JKS; if it is PEM, use certificate(chain, key)", e);
         } catch (IOException e) {
             throw e.getCause() instanceof UnrecoverableKeyException
                     ? cannotUse(file, "the password does not open it", e)

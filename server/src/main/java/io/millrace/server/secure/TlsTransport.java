@@ -721,9 +721,7 @@ public final class TlsTransport implements StreamTransport, TransportSink {
                 throw new SSLException("cannot send: the engine encrypts nothing (" + result.getStatus() + ")");
             }
             plain += result.bytesConsumed();
-            more = moved
-                    && from[end - 1].hasRemaining()
-                    && out.remaining() >= LoopBuffers.RECORD;
+            more = moved && from[end - 1].hasRemaining() && out.remaining() >= LoopBuffers.RECORD;
         }
         int size = out.flip().remaining();
         if (!raw().send(out)) {

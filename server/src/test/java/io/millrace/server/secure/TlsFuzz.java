@@ -129,8 +129,7 @@ final class TlsFuzz {
                 flush();
             }
         };
-        ends = new TlsEnds(
-                loop, server, version, SETTINGS.get((server ? "server " : "client ") + version), sink);
+        ends = new TlsEnds(loop, server, version, SETTINGS.get((server ? "server " : "client ") + version), sink);
     }
 
     /** Sends what the connection has to send, as a connection does. */
@@ -312,9 +311,7 @@ final class TlsFuzz {
                 byte[] moved = Arrays.copyOfRange(bytes, one.at, one.at + one.size);
                 byte[] rest = without(bytes, one.at, one.size);
                 List<Place> others = records(rest);
-                bytes = others.isEmpty()
-                        ? bytes
-                        : with(rest, others.get(random.nextInt(others.size())).at, moved);
+                bytes = others.isEmpty() ? bytes : with(rest, others.get(random.nextInt(others.size())).at, moved);
                 changed = !Arrays.equals(bytes, original);
             }
             case TRUNCATE -> {
@@ -329,7 +326,8 @@ final class TlsFuzz {
                 }
             }
             case OVERSIZE -> {
-                int size = random.nextBoolean() ? 0x4800 + random.nextInt(0xb7ff) : one.size - 5 + 1 + random.nextInt(99);
+                int size =
+                        random.nextBoolean() ? 0x4800 + random.nextInt(0xb7ff) : one.size - 5 + 1 + random.nextInt(99);
                 bytes[one.at + 3] = (byte) (size >> 8);
                 bytes[one.at + 4] = (byte) size;
                 if (random.nextBoolean()) {
@@ -427,7 +425,9 @@ final class TlsFuzz {
         }
         if (!changed) {
             boolean announced = ends.peer.engine.isOutboundDone();
-            if (announced ? sink.endings != 1 || got.length != meant.length : !(sink.failure instanceof TlsTruncatedException)) {
+            if (announced
+                    ? sink.endings != 1 || got.length != meant.length
+                    : !(sink.failure instanceof TlsTruncatedException)) {
                 throw new AssertionError("a valid session failed: " + this, sink.failure);
             }
         }
@@ -447,9 +447,7 @@ final class TlsFuzz {
         String begins = "Received fatal alert: ";
         String shorter = "(";
         if (message == null || !message.contains(begins.strip())) {
-            return message != null && message.startsWith(shorter)
-                    ? message.substring(1, message.indexOf(')'))
-                    : null;
+            return message != null && message.startsWith(shorter) ? message.substring(1, message.indexOf(')')) : null;
         }
         String after = message.substring(message.indexOf(begins) + begins.length());
         return after.split("[ .,)]")[0];
@@ -457,8 +455,12 @@ final class TlsFuzz {
 
     private void checkAlert(String alert) {
         RecordingSink sink = ends.sink;
-        if (sink.failure != null && ends.peer.ended && changed && sink.failure instanceof SSLException
-                && !(sink.failure instanceof TlsTruncatedException) && version.equals("TLSv1.3")) {
+        if (sink.failure != null
+                && ends.peer.ended
+                && changed
+                && sink.failure instanceof SSLException
+                && !(sink.failure instanceof TlsTruncatedException)
+                && version.equals("TLSv1.3")) {
             throw new AssertionError("a broken session was announced as a regular end: " + this);
         }
         if (alert == null) {

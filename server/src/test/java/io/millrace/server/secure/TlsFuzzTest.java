@@ -16,7 +16,7 @@ class TlsFuzzTest {
     private static final long PATIENCE_SECONDS = 30;
 
     private static final int MOST_FAILURES = 8;
-    private static final int IN_A_BUILD = 4_000;
+    private static final int IN_A_BUILD = 2_000;
     private static final int IN_A_SOAK = 1_000_000;
 
     @Test
@@ -24,7 +24,8 @@ class TlsFuzzTest {
     @DisplayName("tls-3, tls-5: whatever is changed, lost, repeated or added, a session goes on or ends in order:"
             + " never stuck, never growing, with no exception that escapes, and with the right alert")
     void brokenSessions() throws Exception {
-        int count = Integer.getInteger("millrace.tls.fuzz", Boolean.getBoolean("millrace.soak") ? IN_A_SOAK : IN_A_BUILD);
+        int count =
+                Integer.getInteger("millrace.tls.fuzz", Boolean.getBoolean("millrace.soak") ? IN_A_SOAK : IN_A_BUILD);
         Long only = Long.getLong("millrace.seed");
         long first = only == null ? 20_260_000L : only;
         long end = only == null ? first + count : first + 1;
@@ -38,7 +39,8 @@ class TlsFuzzTest {
                     try {
                         new TlsFuzz(seed).run(tally);
                     } catch (Throwable e) {
-                        failures.add(new AssertionError("-Dmillrace.seed=" + seed + " repeats it: " + e.getMessage(), e));
+                        failures.add(
+                                new AssertionError("-Dmillrace.seed=" + seed + " repeats it: " + e.getMessage(), e));
                     }
                 }
             } finally {

@@ -150,8 +150,11 @@ class TlsTransportTest {
             byte[] out = ends.raw.takeSent();
             taken += out.length;
             ends.peer.take(out);
-            // Of the record that the peer has only a part of, no more counts than is there; the rest of it counts first.
-            assertThat(sent).as("never too early").isLessThanOrEqualTo(Math.min(taken, ends.peer.received.size() + 16_384));
+            // Of the record that the peer has only a part of, no more counts than is there; the rest of it counts
+            // first.
+            assertThat(sent)
+                    .as("never too early")
+                    .isLessThanOrEqualTo(Math.min(taken, ends.peer.received.size() + 16_384));
             assertThat(sent).as("not late either").isGreaterThan(taken - 20 * 40);
             ends.raw.open(step);
             all = ends.tls.send(from);
@@ -169,7 +172,9 @@ class TlsTransportTest {
         TlsEnds ends = TlsEnds.of(false, "TLSv1.2").shakeHands();
         byte[] data = random(9_000);
         ByteBuffer[] parts = {
-            ByteBuffer.wrap(data, 0, 10), ByteBuffer.wrap(data, 10, 0), ByteBuffer.wrap(data, 10, 5_990),
+            ByteBuffer.wrap(data, 0, 10),
+            ByteBuffer.wrap(data, 10, 0),
+            ByteBuffer.wrap(data, 10, 5_990),
             ByteBuffer.wrap(data, 6_000, 3_000)
         };
         ends.raw.room = 700;
@@ -242,7 +247,8 @@ class TlsTransportTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    @DisplayName("tls-3: a peer that updates its keys without end is cut off, and what it does not read does not pile up")
+    @DisplayName(
+            "tls-3: a peer that updates its keys without end is cut off, and what it does not read does not pile up")
     void keyUpdates(boolean server) throws Exception {
         TlsEnds ends = TlsEnds.of(server, "TLSv1.3").shakeHands();
         ends.raw.room = 0;
@@ -253,7 +259,9 @@ class TlsTransportTest {
             count++;
             assertThat(ends.tls.ownBytes()).isLessThan(TlsTransport.MOST_OVERHEAD);
         }
-        assertThat(count).as("tickets count, too").isBetween(TlsTransport.MOST_SILENT - 2, TlsTransport.MOST_SILENT + 1);
+        assertThat(count)
+                .as("tickets count, too")
+                .isBetween(TlsTransport.MOST_SILENT - 2, TlsTransport.MOST_SILENT + 1);
     }
 
     @Test

@@ -217,9 +217,14 @@ class OpenSslInteropTest {
                 .certificate(CERTIFICATES.chain("other"), CERTIFICATES.key("other"))
                 .build());
         assertThat(OpenSsl.run(
-                        "s_client", "-connect", "127.0.0.1:" + server.address().getPort(), "-servername", "other.example"))
+                        "s_client",
+                        "-connect",
+                        "127.0.0.1:" + server.address().getPort(),
+                        "-servername",
+                        "other.example"))
                 .containsPattern("subject=CN ?= ?other");
-        assertThat(OpenSsl.run("s_client", "-connect", "127.0.0.1:" + server.address().getPort(), "-noservername"))
+        assertThat(OpenSsl.run(
+                        "s_client", "-connect", "127.0.0.1:" + server.address().getPort(), "-noservername"))
                 .containsPattern("subject=CN ?= ?localhost");
     }
 
@@ -332,7 +337,13 @@ class OpenSslInteropTest {
                             port,
                             (same, data) -> received.add(US_ASCII.decode(data).toString()))
                     .get(20, TimeUnit.SECONDS);
-            assertThat(connection.tls().orElseThrow().peerCertificates().getFirst().getPublicKey().getAlgorithm())
+            assertThat(connection
+                            .tls()
+                            .orElseThrow()
+                            .peerCertificates()
+                            .getFirst()
+                            .getPublicKey()
+                            .getAlgorithm())
                     .isEqualTo("RSA");
             // A ticket of TLS 1.3 comes before what is sent after it.
             server.getOutputStream().write("go on\n".getBytes(US_ASCII));
@@ -341,7 +352,9 @@ class OpenSslInteropTest {
             String word = "connection " + i;
             connection.send(word + "\n");
             await().until(() -> said.indexOf(word) >= 0);
-            assertThat(said.indexOf("Reused session-id") >= 0).as(said.toString()).isEqualTo(i == 2);
+            assertThat(said.indexOf("Reused session-id") >= 0)
+                    .as(said.toString())
+                    .isEqualTo(i == 2);
             connection.close();
             await().until(() -> connection.isClosed());
         }

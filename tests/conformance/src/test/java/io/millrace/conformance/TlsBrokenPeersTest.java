@@ -106,8 +106,7 @@ class TlsBrokenPeersTest {
                     plain.connect(new InetSocketAddress(
                             server.address().getAddress(), server.address().getPort()));
                     plain.setSoTimeout(300);
-                    SSLSocket socket =
-                            (SSLSocket) context.getSocketFactory().createSocket(plain, "localhost", 1, true);
+                    SSLSocket socket = (SSLSocket) context.getSocketFactory().createSocket(plain, "localhost", 1, true);
                     socket.setEnabledProtocols(new String[] {random.nextBoolean() ? "TLSv1.3" : "TLSv1.2"});
                     socket.startHandshake();
                     byte[] data = new byte[600];
@@ -121,11 +120,13 @@ class TlsBrokenPeersTest {
             }
             await().atMost(20, TimeUnit.SECONDS)
                     .until(() -> server.context().connections().isEmpty());
-            try (Socket plain = new Socket(server.address().getAddress(), server.address().getPort());
+            try (Socket plain = new Socket(
+                            server.address().getAddress(), server.address().getPort());
                     SSLSocket socket =
                             (SSLSocket) context.getSocketFactory().createSocket(plain, "localhost", 1, true)) {
                 socket.getOutputStream().write("fine".getBytes(US_ASCII));
-                assertThat(new String(socket.getInputStream().readNBytes(4), US_ASCII)).isEqualTo("fine");
+                assertThat(new String(socket.getInputStream().readNBytes(4), US_ASCII))
+                        .isEqualTo("fine");
             }
         }
     }

@@ -102,20 +102,18 @@ class TlsWatchTest {
     }
 
     private TcpServer serve(Tls tls, Reactors on) throws IOException {
-        TcpServer server = TcpServer.builder()
-                .manager(on)
-                .tls(tls)
-                .start((connection, data) -> connection.send(data));
+        TcpServer server = TcpServer.builder().manager(on).tls(tls).start((connection, data) -> connection.send(data));
         opened.add(server);
         return server;
     }
 
     private SSLSocket connect(TcpServer server) throws IOException {
-        Socket plain = new Socket(server.address().getAddress(), server.address().getPort());
+        Socket plain =
+                new Socket(server.address().getAddress(), server.address().getPort());
         opened.add(plain);
         plain.setSoTimeout(20_000);
-        SSLSocket socket = (SSLSocket)
-                CERTIFICATES.context("client").getSocketFactory().createSocket(plain, "localhost", 1, true);
+        SSLSocket socket =
+                (SSLSocket) CERTIFICATES.context("client").getSocketFactory().createSocket(plain, "localhost", 1, true);
         socket.startHandshake();
         return socket;
     }
@@ -177,9 +175,7 @@ class TlsWatchTest {
         await().atMost(20, TimeUnit.SECONDS).until(() -> algorithm(server).equals("RSA"));
         // And what the link leads to now is watched, too.
         Files.copy(
-                CERTIFICATES.chain("ec"),
-                directory.resolve("..data_rsa/tls.crt"),
-                StandardCopyOption.REPLACE_EXISTING);
+                CERTIFICATES.chain("ec"), directory.resolve("..data_rsa/tls.crt"), StandardCopyOption.REPLACE_EXISTING);
         Files.copy(
                 CERTIFICATES.key("ec"), directory.resolve("..data_rsa/tls.key"), StandardCopyOption.REPLACE_EXISTING);
         await().atMost(20, TimeUnit.SECONDS).until(() -> algorithm(server).equals("EC"));
@@ -226,7 +222,8 @@ class TlsWatchTest {
     }
 
     @Test
-    @DisplayName("tls-6: certificates that expire within two weeks are reported, once a day, and when they have expired")
+    @DisplayName(
+            "tls-6: certificates that expire within two weeks are reported, once a day, and when they have expired")
     void expiry() throws Exception {
         put("ec"); // valid for 30 days
         ManualClock clock = new ManualClock();
