@@ -39,7 +39,7 @@ final class TestKeys {
                     throw new AssertionError(e);
                 }
             }));
-            make(store, "EC");
+            make(store);
             KeyStore made = load();
             Files.writeString(
                     chain, pem("CERTIFICATE", made.getCertificate("own").getEncoded()));
@@ -59,7 +59,7 @@ final class TestKeys {
         }
     }
 
-    static void make(Path store, String algorithm) throws IOException, InterruptedException {
+    private static void make(Path store) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "keytool")
                                 .toString(),
@@ -67,7 +67,9 @@ final class TestKeys {
                         "-alias",
                         "own",
                         "-keyalg",
-                        algorithm,
+                        "EC",
+                        "-groupname",
+                        "secp256r1",
                         "-dname",
                         "CN=localhost",
                         "-ext",

@@ -16,7 +16,7 @@ class TlsFuzzTest {
     private static final long PATIENCE_SECONDS = 30;
 
     private static final int MOST_FAILURES = 8;
-    private static final int IN_A_BUILD = 4_000;
+    private static final int IN_A_BUILD = 2_000;
     private static final int IN_A_SOAK = 1_000_000;
 
     @Test
