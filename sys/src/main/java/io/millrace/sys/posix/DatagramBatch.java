@@ -197,8 +197,8 @@ public final class DatagramBatch {
 
         static long receive(CallState state, int fd, long headers, int count) {
             try {
-                return state.longResult(
-                        (int) (long) RECVMMSG.invokeExact(state.segment, (long) fd, headers, (long) count, 0L, 0L));
+                return state.result(
+                        (long) RECVMMSG.invokeExact(state.segment, (long) fd, headers, (long) count, 0L, 0L));
             } catch (Throwable thrown) {
                 throw Native.unexpected(thrown);
             }
@@ -206,8 +206,8 @@ public final class DatagramBatch {
 
         static long send(CallState state, int fd, long headers, int count) {
             try {
-                return state.longResult(
-                        (int) (long) SENDMMSG.invokeExact(state.segment, (long) fd, headers, (long) count, 0L));
+                return state.result(
+                        (long) SENDMMSG.invokeExact(state.segment, (long) fd, headers, (long) count, 0L));
             } catch (Throwable thrown) {
                 throw Native.unexpected(thrown);
             }
