@@ -131,11 +131,11 @@ public final class HttpHandler implements ConnectionHandler {
         head.append("\r\nX-Content-Type-Options: nosniff\r\nContent-Length: ")
                 .append(part.count())
                 .append(CRLF);
-        byte[] content = file.content();
+        ByteBuffer content = file.content();
         if (request.isHead()) {
             send(connection, head, null);
         } else if (content != null) {
-            send(connection, head, ByteBuffer.wrap(content, (int) part.from(), (int) part.count()));
+            send(connection, head, content.slice((int) part.from(), (int) part.count()));
         } else {
             send(connection, head, null);
             try {

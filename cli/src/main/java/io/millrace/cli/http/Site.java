@@ -2,6 +2,7 @@ package io.millrace.cli.http;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
@@ -32,8 +33,7 @@ final class Site {
      * @param tag tells versions of it apart
      * @param content null for a long file
      */
-    @SuppressWarnings("ArrayRecordComponent") // nobody compares resources, and the bytes are not shared
-    record Resource(Path path, String type, long size, long modifiedSecond, String tag, byte @Nullable [] content) {}
+    record Resource(Path path, String type, long size, long modifiedSecond, String tag, @Nullable ByteBuffer content) {}
 
     /** A directory without an index. */
     record Listing(List<String> names) {}
@@ -127,11 +127,11 @@ final class Site {
         }
         long nanos = found.lastModifiedTime().to(TimeUnit.NANOSECONDS);
         long size = found.size();
-        byte[] content = null;
+        ByteBuffer content = null;
         if (size <= SHORT) {
             try (InputStream in = Files.newInputStream(real)) {
                 byte[] read = in.readNBytes(SHORT + 1);
-                content = read.length > SHORT ? null : read; // it may just be growing
+                content = read.length > SHORT ? null : ByteBuffer.wrap(read).asReadOnlyBuffer(); // it may just be growing
                 size = content == null ? Files.size(real) : read.length;
             }
         }

@@ -198,8 +198,8 @@ public final class DatagramBatch {
         @SuppressWarnings("UnnecessaryLongToIntConversion") // the call returns an int, and the upper half is undefined
         static long receive(CallState state, int fd, long headers, int count) {
             try {
-                return state.longResult(
-                        (int) (long) RECVMMSG.invokeExact(state.segment, (long) fd, headers, (long) count, 0L, 0L));
+                return state.result(
+                        (long) RECVMMSG.invokeExact(state.segment, (long) fd, headers, (long) count, 0L, 0L));
             } catch (Throwable thrown) {
                 throw Native.unexpected(thrown);
             }
@@ -208,8 +208,8 @@ public final class DatagramBatch {
         @SuppressWarnings("UnnecessaryLongToIntConversion") // as above
         static long send(CallState state, int fd, long headers, int count) {
             try {
-                return state.longResult(
-                        (int) (long) SENDMMSG.invokeExact(state.segment, (long) fd, headers, (long) count, 0L));
+                return state.result(
+                        (long) SENDMMSG.invokeExact(state.segment, (long) fd, headers, (long) count, 0L));
             } catch (Throwable thrown) {
                 throw Native.unexpected(thrown);
             }
