@@ -206,7 +206,6 @@ class TlsWatchTest {
         for (int i = 0; i < 50; i++) {
             clock.advance(Duration.ofSeconds(1));
         }
-        watch.reload(); // as for SIGHUP
         Files.copy(CERTIFICATES.key("rsa"), key(), StandardCopyOption.REPLACE_EXISTING); // half of the change
         await().until(() -> {
             clock.advance(Duration.ofMillis(100));
