@@ -149,7 +149,7 @@ abstract sealed class StreamChannel extends MillraceChannel implements DuplexCha
     private void onEndOfInput(ChannelPipeline pipeline) {
         if (!isInputShutdown()) {
             if (isAllowHalfClosure()) {
-                var unused = shutdownInput();
+                var _ = shutdownInput();
                 pipeline.fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
             } else {
                 unsafe().close(voidPromise());
@@ -396,7 +396,7 @@ abstract sealed class StreamChannel extends MillraceChannel implements DuplexCha
 
         @Override
         public void close() {
-            var unused = StreamChannel.this.close();
+            var _ = StreamChannel.this.close();
         }
     }
 
