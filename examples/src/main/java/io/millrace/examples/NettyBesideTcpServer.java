@@ -50,7 +50,7 @@ public final class NettyBesideTcpServer {
     private static final class Echo extends ChannelInboundHandlerAdapter {
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
-            var ignored = context.write(message);
+            var _ = context.write(message);
         }
 
         @Override

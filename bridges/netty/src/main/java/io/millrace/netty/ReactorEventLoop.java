@@ -101,7 +101,7 @@ final class ReactorEventLoop extends AbstractScheduledEventExecutor implements I
             throw new RejectedExecutionException("cannot run Netty on " + reactors + ": it has shut down");
         }
         // After the last turns, which have closed the channels.
-        var ignored = reactors.termination().whenComplete((nothing, failure) -> started.finish());
+        var _ = reactors.termination().whenComplete((nothing, failure) -> started.finish());
         return started;
     }
 
@@ -395,7 +395,7 @@ final class ReactorEventLoop extends AbstractScheduledEventExecutor implements I
     @Override
     @Deprecated
     public void shutdown() {
-        var ignored = end(0, 0);
+        var _ = end(0, 0);
     }
 
     private Future<?> end(long quiet, long timeout) {

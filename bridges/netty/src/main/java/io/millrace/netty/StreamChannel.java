@@ -46,7 +46,6 @@ import org.jspecify.annotations.Nullable;
  * input down and fires {@link ChannelInputShutdownEvent}, and after the read that confirms the end, {@link
  * ChannelInputShutdownReadComplete}.
  */
-@SuppressWarnings("deprecation") // Netty has no other handle for what a channel reads
 abstract sealed class StreamChannel extends MillraceChannel implements DuplexChannel
         permits MillraceSocketChannel, MillraceDomainSocketChannel {
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
@@ -150,7 +149,7 @@ abstract sealed class StreamChannel extends MillraceChannel implements DuplexCha
     private void onEndOfInput(ChannelPipeline pipeline) {
         if (!isInputShutdown()) {
             if (isAllowHalfClosure()) {
-                var ignored = shutdownInput();
+                var _ = shutdownInput();
                 pipeline.fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
             } else {
                 unsafe().close(voidPromise());
@@ -397,7 +396,7 @@ abstract sealed class StreamChannel extends MillraceChannel implements DuplexCha
 
         @Override
         public void close() {
-            var ignored = StreamChannel.this.close();
+            var _ = StreamChannel.this.close();
         }
     }
 
