@@ -195,7 +195,6 @@ public final class DatagramBatch {
         static final MethodHandle RECVMMSG = Native.link("recvmmsg", 5);
         static final MethodHandle SENDMMSG = Native.link("sendmmsg", 4);
 
-        @SuppressWarnings("UnnecessaryLongToIntConversion") // the call returns an int, and the upper half is undefined
         static long receive(CallState state, int fd, long headers, int count) {
             try {
                 return state.result(
@@ -205,7 +204,6 @@ public final class DatagramBatch {
             }
         }
 
-        @SuppressWarnings("UnnecessaryLongToIntConversion") // as above
         static long send(CallState state, int fd, long headers, int count) {
             try {
                 return state.result(
