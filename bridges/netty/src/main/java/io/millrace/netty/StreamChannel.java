@@ -46,6 +46,7 @@ import org.jspecify.annotations.Nullable;
  * input down and fires {@link ChannelInputShutdownEvent}, and after the read that confirms the end, {@link
  * ChannelInputShutdownReadComplete}.
  */
+@SuppressWarnings("deprecation") // Netty has no other handle for what a channel reads
 abstract sealed class StreamChannel extends MillraceChannel implements DuplexChannel
         permits MillraceSocketChannel, MillraceDomainSocketChannel {
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
