@@ -46,7 +46,8 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings({"deprecation", "exports"
 }) // Netty has no other handle for what a channel reads, and its unsafe is not for users
-@SuppressWarnings({"deprecation", "exports"}) // Netty has no other handle for what a channel reads, and its unsafe is not for users
+@SuppressWarnings({"deprecation", "exports"
+}) // Netty has no other handle for what a channel reads, and its unsafe is not for users
 public final class MillraceDatagramChannel extends MillraceChannel implements DatagramChannel {
     private static final ChannelMetadata METADATA = new ChannelMetadata(true, 16);
 

@@ -33,7 +33,13 @@ final class Site {
      * @param tag tells versions of it apart
      * @param content null for a long file
      */
-    record Resource(Path path, String type, long size, long modifiedSecond, String tag, @Nullable ByteBuffer content) {}
+    record Resource(
+            Path path,
+            String type,
+            long size,
+            long modifiedSecond,
+            String tag,
+            @Nullable ByteBuffer content) {}
 
     /** A directory without an index. */
     record Listing(List<String> names) {}
@@ -131,7 +137,8 @@ final class Site {
         if (size <= SHORT) {
             try (InputStream in = Files.newInputStream(real)) {
                 byte[] read = in.readNBytes(SHORT + 1);
-                content = read.length > SHORT ? null : ByteBuffer.wrap(read).asReadOnlyBuffer(); // it may just be growing
+                content =
+                        read.length > SHORT ? null : ByteBuffer.wrap(read).asReadOnlyBuffer(); // it may just be growing
                 size = content == null ? Files.size(real) : read.length;
             }
         }

@@ -206,8 +206,7 @@ public final class DatagramBatch {
 
         static long send(CallState state, int fd, long headers, int count) {
             try {
-                return state.result(
-                        (long) SENDMMSG.invokeExact(state.segment, (long) fd, headers, (long) count, 0L));
+                return state.result((long) SENDMMSG.invokeExact(state.segment, (long) fd, headers, (long) count, 0L));
             } catch (Throwable thrown) {
                 throw Native.unexpected(thrown);
             }
