@@ -44,10 +44,8 @@ import org.jspecify.annotations.Nullable;
  * <p>As there, a packet that is longer than its buffer is cut, and an error of one packet ends neither the channel nor
  * the packets behind it. Multicast works on Linux.
  */
-@SuppressWarnings({"deprecation", "exports"
-}) // Netty has no other handle for what a channel reads, and its unsafe is not for users
-@SuppressWarnings({"deprecation", "exports"
-}) // Netty has no other handle for what a channel reads, and its unsafe is not for users
+// Netty has no other handle for what a channel reads, and its unsafe is not for users.
+@SuppressWarnings({"deprecation", "exports"})
 public final class MillraceDatagramChannel extends MillraceChannel implements DatagramChannel {
     private static final ChannelMetadata METADATA = new ChannelMetadata(true, 16);
 
