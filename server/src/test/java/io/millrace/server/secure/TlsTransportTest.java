@@ -115,6 +115,35 @@ class TlsTransportTest {
     }
 
     @Test
+    @DisplayName("tls-4: an end that arrives with data is told after the data, even if the connection pauses between")
+    void endBehindPausedData() throws Exception {
+        TlsEnds[] both = new TlsEnds[1];
+        RecordingSink sink = new RecordingSink() {
+            @Override
+            public void onReceived(ByteBuffer data) {
+                super.onReceived(data);
+                both[0].tls.pause();
+            }
+        };
+        both[0] = TlsEnds.of(true, "TLSv1.3", sink).shakeHands();
+        byte[] data = random(20_000); // more than a piece, and less than is decrypted at once
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        all.writeBytes(both[0].peer.encrypt(data));
+        all.writeBytes(both[0].peer.close());
+        both[0].raw.arrive(all.toByteArray());
+        both[0].loop.run();
+        assertThat(sink.received.size()).isEqualTo(16 * 1024);
+        assertThat(sink.endings).isZero();
+        both[0].tls.resume();
+        both[0].loop.run();
+        assertThat(sink.received.toByteArray()).isEqualTo(data);
+        assertThat(sink.endings).as("it has paused again").isZero();
+        both[0].tls.resume();
+        both[0].loop.run();
+        assertThat(sink.endings).isEqualTo(1);
+    }
+
+    @Test
     @DisplayName("tls-3: a handshake that begins with the first bytes, because the loop is busy, is not begun twice")
     void beginsLate() throws Exception {
         TlsEnds ends = TlsEnds.of(true, "TLSv1.2");
