@@ -7,6 +7,7 @@ import io.millrace.engine.Dispatch;
 import io.millrace.server.Connection;
 import io.millrace.server.ConnectionHandler;
 import io.millrace.server.Framing;
+import io.millrace.server.HandlerFactory;
 import io.millrace.server.Idle;
 import io.millrace.server.Relay;
 import io.millrace.server.SendResult;
@@ -253,6 +254,21 @@ class ConnectionEdgesTest {
         }
     }
 
+    @Test
+    @DisplayName("srv-5, end-9: who asks after a reset whether all was written hears that it was not")
+    void askedAfterAReset() {
+        List<CompletableFuture<Void>> asked = new ArrayList<>();
+        try (TestConnection peer = TestConnection.open((connection, data) -> {
+            connection.reset();
+            asked.add(connection.written());
+        })) {
+            peer.connection().send("taken by the system");
+            peer.runUntilIdle();
+            peer.receive("x");
+            assertThat(asked).singleElement().matches(CompletableFuture::isCompletedExceptionally);
+        }
+    }
+
     // ---- Frames ----
 
     @Test
@@ -402,6 +418,27 @@ class ConnectionEdgesTest {
             assertThat(log).containsExactly("data a line");
             assertThat(other.sentText()).isEqualTo("half a line and more");
             assertThat(one.sentText()).isEqualTo("an\nanswer");
+        }
+    }
+
+    @Test
+    @DisplayName("srv-8, srv-10: a relay that a factory begins while it makes the handler counts")
+    void relayedByTheFactory() {
+        List<Connection> made = new ArrayList<>();
+        HandlerFactory relaying = connection -> {
+            made.add(connection);
+            if (made.size() == 2) {
+                Relay.between(made.getFirst(), connection);
+            }
+            return new Recording();
+        };
+        try (TestConnection one = TestConnection.open(relaying);
+                TestConnection other = one.openAnother()) {
+            one.receive("there");
+            other.receive("back");
+            assertThat(other.sentText()).isEqualTo("there");
+            assertThat(one.sentText()).isEqualTo("back");
+            assertThat(log).isEmpty();
         }
     }
 
