@@ -8,6 +8,7 @@ import io.millrace.engine.Metrics;
 import io.millrace.engine.Reactors;
 import io.millrace.poll.Clock;
 import io.millrace.poll.ManualClock;
+import io.millrace.server.Addresses.BlackHole;
 import io.millrace.server.connection.ConnectionProbe;
 import io.millrace.server.group.Connections;
 import java.io.IOException;
@@ -28,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -464,6 +467,23 @@ class TimeoutsTest {
             assertThat(connected).isNotDone();
         } finally {
             open.countDown();
+        }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    @DisplayName("srv-8, end-7: a proxy gives up its attempt for a client that has gone")
+    void attemptOfAProxy() throws Exception {
+        try (BlackHole upstream = new BlackHole("127.0.0.1", 0);
+                Reactors loops = loops("epoll", clock);
+                TcpClient client = TcpClient.builder().manager(loops).open();
+                TcpServer server =
+                        TcpServer.builder().manager(loops).start(Relay.proxy(client, upstream.where()));
+                Socket socket = connect(server)) {
+            await().until(() -> turned(loops).alarmsPending() == 1); // the deadline of the connect
+            server.context().connections().forEach(Connection::abort);
+            assertThat(socket.getInputStream().read()).isEqualTo(-1);
+            await().until(() -> turned(loops).alarmsPending() == 0);
         }
     }
 

@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -50,6 +51,25 @@ class WaterMarksTest {
             CompletableFuture<Void> done = new CompletableFuture<>();
             loops.execute(() -> done.complete(null));
             done.get(10, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    @DisplayName("srv-15: a builder that is changed later changes neither servers nor clients that are open")
+    void buildersAreCopied() throws Exception {
+        try (Reactors loops = Reactors.builder().reactors(1).name("test").open()) {
+            TcpServer.Builder serving = TcpServer.builder().manager(loops);
+            TcpClient.Builder connecting = TcpClient.builder().manager(loops);
+            try (TcpServer server = serving.start(handler);
+                    TcpClient client = connecting.open()) {
+                serving.waterMarks(0, 0, 100);
+                connecting.waterMarks(0, 0, 100);
+                Connection made = client.connect(server.address(), (connection, data) -> {})
+                        .get(10, TimeUnit.SECONDS);
+                assertThat(made.send(ByteBuffer.allocate(1))).isEqualTo(SendResult.QUEUED);
+                assertThat(connected.get(10, TimeUnit.SECONDS).send(ByteBuffer.allocate(1)))
+                        .isEqualTo(SendResult.QUEUED);
+            }
         }
     }
 

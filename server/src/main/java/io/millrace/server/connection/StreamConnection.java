@@ -526,6 +526,9 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
             runOnLoop(() -> {
                 lastIn = loop.now(); // silence does not count while they are held, and counts anew when they are not
                 pauseOrResume();
+                if (!over) {
+                    endIfBothEnded(); // off the loop, nobody else looks again after the last of them
+                }
             });
         }
     }

@@ -7,6 +7,7 @@ import io.millrace.engine.Dispatch;
 import io.millrace.server.Connection;
 import io.millrace.server.ConnectionHandler;
 import io.millrace.server.Framing;
+import io.millrace.server.HandlerFactory;
 import io.millrace.server.Idle;
 import io.millrace.server.Relay;
 import io.millrace.server.SendResult;
@@ -198,10 +199,12 @@ class ConnectionEdgesTest {
         try (TestConnection peer = TestConnection.open(TcpServer.builder().waterMarks(2, 4, 100), recording)) {
             peer.peerStopsReading();
             assertThat(peer.connection().send("abcd")).isEqualTo(SendResult.QUEUED);
+            peer.runUntilIdle();
             peer.receive("x");
             assertThat(log).containsExactly("data x");
             assertThat(peer.connection().isWritable()).isTrue();
             assertThat(peer.connection().send("e")).isEqualTo(SendResult.ABOVE_HIGH_WATER);
+            peer.runUntilIdle();
             peer.receive("y");
             peer.peerReads(2);
             assertThat(log).containsExactly("data x");
@@ -249,6 +252,92 @@ class ConnectionEdgesTest {
                 System.gc();
                 return done.stream().filter(each -> each.get() != null).count() <= 1;
             });
+        }
+    }
+
+    @Test
+    @DisplayName("srv-5, end-9: who asks after a reset whether all was written hears that it was not")
+    void askedAfterAReset() {
+        List<CompletableFuture<Void>> asked = new ArrayList<>();
+        try (TestConnection peer = TestConnection.open((connection, data) -> {
+            connection.reset();
+            asked.add(connection.written());
+        })) {
+            peer.connection().send("taken by the system");
+            peer.runUntilIdle();
+            peer.receive("x");
+            assertThat(asked).singleElement().matches(CompletableFuture::isCompletedExceptionally);
+        }
+    }
+
+    // ---- Frames ----
+
+    @Test
+    @DisplayName("srv-11, mill-8: one whose directions have both ended does not end before the frames that are held")
+    void heldBehindBothEnds() {
+        List<TestConnection> peers = new ArrayList<>();
+        ConnectionHandler pausing = new Recording() {
+            @Override
+            public void onData(Connection connection, ByteBuffer data) throws Exception {
+                super.onData(connection, data);
+                switch (log.getLast()) {
+                    case "data go" -> {
+                        // Read in one turn, before the next callback.
+                        peers.getFirst().receive("a\nb\n");
+                        peers.getFirst().endOfInput();
+                    }
+                    case "data a" -> {
+                        connection.pauseReads();
+                        connection.closeOutput();
+                    }
+                    default -> {}
+                }
+            }
+
+            @Override
+            public void onEndOfInput(Connection connection) {
+                log.add("end");
+            }
+        };
+        TcpServer.Builder settings = TcpServer.builder().dispatch(Dispatch.POOL, 1);
+        try (TestConnection peer =
+                TestConnection.open(settings, Framing.lines(80).frames(pausing))) {
+            peers.add(peer);
+            peer.receive("go\n");
+            assertThat(log).containsExactly("data go", "data a");
+            assertThat(peer.hasOutputEnded()).isTrue();
+            assertThat(peer.isClosed()).isFalse();
+            peer.connection().resumeReads();
+            peer.runUntilIdle();
+            assertThat(log).containsExactly("data go", "data a", "data b", "end", "disconnect");
+        }
+    }
+
+    @Test
+    @DisplayName("mr-9: a frame is not late if more of it has arrived than was read at once when its time was up")
+    void arrivedButNotRead() {
+        List<TestConnection> peers = new ArrayList<>();
+        Duration limit = Duration.ofSeconds(10);
+        ConnectionHandler stopping = new Recording() {
+            @Override
+            public void onData(Connection connection, ByteBuffer data) throws Exception {
+                super.onData(connection, data);
+                if (log.getLast().equals("data stop")) {
+                    // As if the process were stopped meanwhile.
+                    peers.getFirst().receive("b".repeat(49) + "\n");
+                    peers.getFirst().advance(limit);
+                }
+            }
+        };
+        TcpServer.Builder settings = TcpServer.builder().bufferSize(1);
+        try (TestConnection peer = TestConnection.open(
+                        settings, Framing.lines(80).within(limit).frames(stopping));
+                TestConnection another = peer.openAnother()) {
+            peers.add(peer);
+            peer.receive("a");
+            another.receive("stop\n");
+            peer.advance(Duration.ofSeconds(1));
+            assertThat(log).containsExactly("data stop", "data a" + "b".repeat(49));
         }
     }
 
@@ -330,6 +419,27 @@ class ConnectionEdgesTest {
             assertThat(log).containsExactly("data a line");
             assertThat(other.sentText()).isEqualTo("half a line and more");
             assertThat(one.sentText()).isEqualTo("an\nanswer");
+        }
+    }
+
+    @Test
+    @DisplayName("srv-8, srv-10: a relay that a factory begins while it makes the handler counts")
+    void relayedByTheFactory() {
+        List<Connection> made = new ArrayList<>();
+        HandlerFactory relaying = connection -> {
+            made.add(connection);
+            if (made.size() == 2) {
+                Relay.between(made.getFirst(), connection);
+            }
+            return new Recording();
+        };
+        try (TestConnection one = TestConnection.open(relaying);
+                TestConnection other = one.openAnother()) {
+            one.receive("there");
+            other.receive("back");
+            assertThat(other.sentText()).isEqualTo("there");
+            assertThat(one.sentText()).isEqualTo("back");
+            assertThat(log).isEmpty();
         }
     }
 
