@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.millrace.engine.Reactors;
+import io.millrace.poll.ManualClock;
 import io.millrace.server.TcpServer;
 import io.millrace.server.connection.PerConnection;
 import java.io.IOException;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -22,6 +25,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class SocketLinkTest {
     private final CompletableFuture<SocketLink> made = new CompletableFuture<>();
+    private final ManualClock clock = new ManualClock();
     private Reactors reactors;
     private TcpServer server;
     private Socket peer;
@@ -29,8 +33,12 @@ class SocketLinkTest {
 
     @BeforeEach
     void connect() throws Exception {
-        reactors =
-                Reactors.builder().reactors(1).backend("poll").withoutWatchdog().open();
+        reactors = Reactors.builder()
+                .reactors(1)
+                .backend("poll")
+                .clock(clock)
+                .withoutWatchdog()
+                .open();
         server = TcpServer.builder().manager(reactors).start(new PerConnection(connection -> {
             SocketLink created = new SocketLink(connection, true, null);
             made.complete(created);
@@ -54,7 +62,7 @@ class SocketLinkTest {
     void outputClosedElsewhere() throws Exception {
         link.connection().closeOutput();
         assertThat(peer.getInputStream().read()).isNegative();
-        link.awaitWritable(true, link.nanoTime() + Duration.ofSeconds(5).toNanos()); // throws after that time
+        link.awaitWritable(true, link.nanoTime()); // throws if it waits
     }
 
     @Test
@@ -81,5 +89,76 @@ class SocketLinkTest {
         assertThatThrownBy(() -> failed.get(20, TimeUnit.SECONDS)).hasRootCauseInstanceOf(NullPointerException.class);
         link.connection().abort();
         assertThat(read.get(20, TimeUnit.SECONDS)).isInstanceOf(IOException.class);
+    }
+
+    /** Has a thread do something that may wait, and returns what became of it. */
+    private CompletableFuture<String> waiting(Callable<?> what) {
+        CompletableFuture<String> ended = new CompletableFuture<>();
+        Thread thread = Thread.ofVirtual().start(() -> {
+            try {
+                ended.complete("returned " + what.call());
+            } catch (Exception e) {
+                ended.complete(e.getClass().getSimpleName());
+            }
+        });
+        await().until(() -> thread.getState() == Thread.State.WAITING);
+        return ended;
+    }
+
+    /** Lets time pass, and returns when the loop has seen it. */
+    private void advance(Duration by) throws Exception {
+        clock.advance(by);
+        for (int i = 0; i < 2; i++) { // what is due in the first turn runs in it
+            CompletableFuture<Void> turn = new CompletableFuture<>();
+            link.connection().loop().execute(() -> turn.complete(null));
+            turn.get(20, TimeUnit.SECONDS);
+        }
+    }
+
+    private long after(Duration time) {
+        return link.nanoTime() + time.toNanos();
+    }
+
+    private String read(long deadline) throws IOException {
+        return "" + link.read(ByteBuffer.allocate(1), true, deadline, new SocketLink.Bytes());
+    }
+
+    @Test
+    @DisplayName(
+            "vt-1 an alarm that an earlier call has left behind ends no later call, in either direction, nor its limit")
+    void alarmLeftBehind() throws Exception {
+        long early = after(Duration.ofSeconds(1));
+        CompletableFuture<String> first = waiting(() -> read(early));
+        peer.getOutputStream().write(1);
+        assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo("returned 1");
+        while (link.connection().isWritable()) {
+            link.connection().send(ByteBuffer.allocate(1 << 16));
+        }
+        long late = after(Duration.ofSeconds(5));
+        CompletableFuture<String> reader = waiting(() -> read(late));
+        CompletableFuture<String> writer = waiting(() -> {
+            link.awaitWritable(true, late + 1_000_000_000);
+            return "";
+        });
+        advance(Duration.ofSeconds(2));
+        assertThat(reader).isNotDone();
+        assertThat(writer).isNotDone();
+        advance(Duration.ofSeconds(3));
+        assertThat(reader.get(20, TimeUnit.SECONDS)).isEqualTo("SocketTimeoutException");
+        assertThat(writer).isNotDone();
+        advance(Duration.ofSeconds(1));
+        assertThat(writer.get(20, TimeUnit.SECONDS)).isEqualTo("SocketTimeoutException");
+        link.reset();
+    }
+
+    @Test
+    @DisplayName("vt-1 the end of a connection leaves no alarm behind")
+    void noAlarmAfterTheEnd() throws Exception {
+        CompletableFuture<String> read = waiting(() -> read(after(Duration.ofHours(1))));
+        await().until(() -> reactors.dump().contains("alarms are pending"));
+        peer.close();
+        assertThat(read.get(20, TimeUnit.SECONDS)).isEqualTo("returned -1");
+        link.close();
+        await().until(() -> !reactors.dump().contains("alarms are pending"));
     }
 }
