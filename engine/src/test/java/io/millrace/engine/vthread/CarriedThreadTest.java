@@ -245,6 +245,7 @@ class CarriedThreadTest {
             }
         });
         self[0].start();
+        assertThat(parks.get()).isLessThanOrEqualTo(64);
         while (self[0].thread().isAlive()) {
             int before = parks.get();
             assertThat(carrier.queue).hasSize(1);

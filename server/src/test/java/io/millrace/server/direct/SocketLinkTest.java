@@ -24,6 +24,9 @@ import org.junit.jupiter.api.Timeout;
 @DisplayName("A link between a thread and its connection")
 @Timeout(30)
 class SocketLinkTest {
+    /** More than the system takes. */
+    private static final int MUCH = 16 << 20;
+
     private final CompletableFuture<SocketLink> made = new CompletableFuture<>();
     private final ManualClock clock = new ManualClock();
     private Reactors reactors;
@@ -39,12 +42,15 @@ class SocketLinkTest {
                 .clock(clock)
                 .withoutWatchdog()
                 .open();
-        server = TcpServer.builder().manager(reactors).start(new PerConnection(connection -> {
+        TcpServer.Builder settings = TcpServer.builder().manager(reactors).waterMarks(1 << 10, 1 << 11, 4 * MUCH);
+        server = settings.start(new PerConnection(connection -> {
             SocketLink created = new SocketLink(connection, true, null);
             made.complete(created);
             return created;
         }));
-        peer = new Socket(server.address().getAddress(), server.address().getPort());
+        peer = new Socket();
+        peer.setReceiveBufferSize(64 << 10);
+        peer.connect(server.address());
         peer.setSoTimeout(20_000);
         link = made.get(20, TimeUnit.SECONDS);
     }
@@ -131,9 +137,7 @@ class SocketLinkTest {
         CompletableFuture<String> first = waiting(() -> read(early));
         peer.getOutputStream().write(1);
         assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo("returned 1");
-        while (link.connection().isWritable()) {
-            link.connection().send(ByteBuffer.allocate(1 << 16));
-        }
+        link.connection().send(ByteBuffer.allocate(MUCH));
         long late = after(Duration.ofSeconds(5));
         CompletableFuture<String> reader = waiting(() -> read(late));
         CompletableFuture<String> writer = waiting(() -> {
