@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.function.Function;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLHandshakeException;
@@ -104,11 +105,18 @@ public final class DirectClient implements Monitored, AutoCloseable {
             made[0] = link;
             return link;
         }));
+        await(connecting, address);
+        return new DirectSocket(made[0]);
+    }
+
+    /** Waits until it is connected. If that fails, nothing is left. */
+    static void await(CompletableFuture<Connection> connecting, Object address) throws IOException {
         try {
             connecting.get();
-            return new DirectSocket(made[0]);
         } catch (InterruptedException e) {
-            connecting.cancel(false);
+            if (!connecting.cancel(false) && connecting.state() == Future.State.SUCCESS) {
+                connecting.resultNow().abort(); // it was connected in this moment, and nobody else has it
+            }
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("cannot connect to " + address + ": the thread was interrupted");
         } catch (CancellationException e) {

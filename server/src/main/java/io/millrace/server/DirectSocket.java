@@ -7,6 +7,7 @@ import io.millrace.server.direct.SocketStreams;
 import io.millrace.server.framing.FrameBuffer;
 import io.millrace.server.framing.FramingKinds;
 import io.millrace.server.framing.FramingTerms;
+import io.millrace.server.support.ServerSettings;
 import io.millrace.server.tls.TlsSession;
 import java.io.Closeable;
 import java.io.EOFException;
@@ -85,8 +86,12 @@ public final class DirectSocket implements Closeable {
      * @param target gets them; its position advances
      * @return how many, at least 1 unless the target is full; -1 at the end of the input
      * @throws IOException if it cannot be read: see the class comment
+     * @throws IllegalArgumentException if the target is read-only
      */
     public int read(ByteBuffer target) throws IOException {
+        if (target.isReadOnly()) { // now: the loop that fills it has nobody to tell
+            throw new IllegalArgumentException("cannot read from " + connection + " into a read-only buffer");
+        }
         if (!target.hasRemaining()) {
             return 0;
         }
@@ -138,8 +143,13 @@ public final class DirectSocket implements Closeable {
      * @return that many
      * @throws EOFException if the input ends before
      * @throws IOException if it cannot be read: see the class comment
+     * @throws IllegalArgumentException if the count is negative
      */
     public byte[] readExactly(int count) throws IOException {
+        if (count < 0) {
+            throw new IllegalArgumentException(
+                    "cannot read " + count + " bytes from " + connection + ": the count must be at least 0");
+        }
         byte[] all = new byte[count];
         readFully(ByteBuffer.wrap(all));
         return all;
@@ -156,29 +166,35 @@ public final class DirectSocket implements Closeable {
     public @Nullable String readLine(int max) throws IOException {
         Framing lines = framing;
         if (!(lines instanceof Lines known) || known.max != max) {
-            lines = new Lines(max, Framing.lines(max));
+            lines = new Lines(ServerSettings.inRange("the longest line", max, 0, FramingKinds.LONGEST - 2));
         }
         ByteBuffer line = readFrame(lines);
-        if (line == null) {
-            return null;
-        }
-        int behind = line.limit();
-        if (behind > line.position() && line.get(behind - 1) == '\r') {
-            line.limit(behind - 1);
-        }
-        return StandardCharsets.UTF_8.decode(line).toString();
+        return line == null ? null : StandardCharsets.UTF_8.decode(line).toString();
     }
 
-    /** Lines, with the maximum that they were asked for with. */
-    private record Lines(int max, Framing lines) implements Framing {
+    /** Lines without their ends, which may be of either kind and do not count. */
+    private record Lines(int max) implements Framing {
+        private static final byte[] END = {'\n'};
+
         @Override
         public void find(FrameBytes bytes) throws ProtocolException {
-            lines.find(bytes);
+            int behind = bytes.indexOf(END, bytes.searched());
+            int text = behind < 0 ? bytes.size() : behind;
+            if (text > 0 && bytes.get(text - 1) == '\r') {
+                text--;
+            }
+            if (text > max) {
+                throw new ProtocolException("a line of more than " + max + " bytes came, and " + max
+                        + " is the maximum; the peer speaks another protocol, or the maximum must be raised");
+            }
+            if (behind >= 0) {
+                bytes.frame(0, text, behind + 1L);
+            }
         }
 
         @Override
         public int maxBytes() {
-            return lines.maxBytes();
+            return max + 2;
         }
     }
 
@@ -427,14 +443,19 @@ public final class DirectSocket implements Closeable {
     }
 
     /**
-     * Waits until the system has taken everything that was written. Whether it has arrived, only the peer knows.
+     * Waits until the system has taken everything that was written, as long as a write may wait. Whether it has arrived,
+     * only the peer knows.
      *
-     * @throws IOException if the connection ends before
+     * @throws IOException if the connection ends before; else as a write that waits: see the class comment
      */
     public void flush() throws IOException {
         CompletableFuture<Void> written = connection.written();
+        long nanos = writeNanos;
+        boolean last = limited;
+        boolean bounded = nanos != 0 || last;
+        link.awaitWritten(written, bounded, bounded ? deadline(nanos, last) : 0);
         try {
-            written.get();
+            written.get(); // it is done
         } catch (InterruptedException e) {
             throw link.interrupted("flush");
         } catch (ExecutionException e) {

@@ -799,6 +799,231 @@ class DirectServerTest {
         }
     }
 
+    @ParameterizedTest
+    @MethodSource("places")
+    @DisplayName(
+            "vt-1 what makes no sense is refused: a buffer that cannot be filled, a count below zero, a write after the end")
+    void refusals(Place place) throws Exception {
+        try (Reactors reactors = place.open();
+                DirectServer server = place.start(reactors, socket -> {
+                    for (int i = 0; i < 2; i++) { // before anything came, and after
+                        try {
+                            socket.read(ByteBuffer.allocate(8).asReadOnlyBuffer());
+                        } catch (IllegalArgumentException e) {
+                            log.add(e.getMessage());
+                        }
+                        socket.read(new byte[1], 0, 1);
+                    }
+                    try {
+                        socket.readExactly(-1);
+                    } catch (IllegalArgumentException e) {
+                        log.add(e.getMessage());
+                    }
+                    socket.write(socket.readLine(10) + "\n");
+                    socket.closeOutput();
+                    try {
+                        socket.write("more");
+                    } catch (SocketException e) {
+                        log.add(e.getMessage());
+                    }
+                });
+                Socket socket = connect(server)) {
+            send(socket, "--whole\n");
+            assertThat(reader(socket).readLine()).isEqualTo("whole");
+            assertThat(log.poll()).contains("read-only");
+            assertThat(log.poll()).contains("read-only");
+            assertThat(log.poll()).contains("-1 bytes");
+            assertThat(log.poll(10, TimeUnit.SECONDS)).contains("output was closed");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("places")
+    @DisplayName("vt-1 a flush that its peer holds up ends with its limit, an interrupt, and a close from elsewhere")
+    void flushEnds(Place place) throws Exception {
+        CompletableFuture<DirectSocket> waits = new CompletableFuture<>();
+        CompletableFuture<Thread> thread = new CompletableFuture<>();
+        try (Reactors reactors = place.open();
+                DirectServer server = place.start(reactors, socket -> {
+                    socket.write("begun\n");
+                    socket.flush();
+                    socket.setWriteTimeout(Duration.ofMillis(20));
+                    try {
+                        for (; ; ) {
+                            socket.write(new byte[1 << 16]);
+                        }
+                    } catch (SocketTimeoutException e) {
+                        log.add("full");
+                    }
+                    try {
+                        socket.flush();
+                    } catch (SocketTimeoutException e) {
+                        log.add("timeout");
+                    }
+                    socket.setWriteTimeout(Duration.ZERO);
+                    thread.complete(Thread.currentThread());
+                    try {
+                        socket.flush();
+                    } catch (InterruptedIOException e) {
+                        log.add("interrupted " + Thread.interrupted());
+                    }
+                    waits.complete(socket);
+                    try {
+                        socket.flush();
+                    } catch (SocketException e) {
+                        log.add("closed");
+                    }
+                });
+                Socket socket = connect(server)) {
+            assertThat(log.poll(10, TimeUnit.SECONDS)).isEqualTo("full");
+            assertThat(log.poll(10, TimeUnit.SECONDS)).isEqualTo("timeout");
+            thread.join().interrupt();
+            assertThat(log.poll(10, TimeUnit.SECONDS)).isEqualTo("interrupted true");
+            waits.join().close();
+            assertThat(log.poll(10, TimeUnit.SECONDS)).isEqualTo("closed");
+            socket.close();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("places")
+    @DisplayName("vt-1 a flush returns when its peer has taken everything")
+    void flushReturns(Place place) throws Exception {
+        int much = 8 << 20; // more than the system takes, and less than a writer has to be told of
+        TcpServer.Builder settings = TcpServer.builder().waterMarks(much, 2 * much, 4 * much);
+        try (Reactors reactors = place.open();
+                DirectServer server =
+                        DirectServer.start(settings.manager(reactors).loopThreads(place.onLoops), socket -> {
+                            socket.write(new byte[much]);
+                            socket.flush();
+                            log.add("flushed " + socket.connection().queuedBytes());
+                            socket.readLine(10);
+                        });
+                Socket socket = connect(server)) {
+            assertThat(socket.getInputStream().readNBytes(much)).hasSize(much);
+            assertThat(log.poll(10, TimeUnit.SECONDS)).isEqualTo("flushed 0");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("places")
+    @DisplayName("vt-1 what has arrived cannot be read any more after this side has closed, wherever the thread runs")
+    void readAfterClose(Place place) throws Exception {
+        CountDownLatch arrived = new CountDownLatch(1);
+        try (Reactors reactors = place.open();
+                DirectServer server = place.start(reactors, socket -> {
+                    socket.read(new byte[1], 0, 1);
+                    arrived.countDown();
+                    socket.close();
+                    try {
+                        log.add("read " + socket.read(new byte[1], 0, 1));
+                    } catch (SocketException e) {
+                        log.add("closed");
+                    }
+                });
+                Socket socket = connect(server)) {
+            send(socket, "more than one");
+            arrived.await();
+            assertThat(log.poll(10, TimeUnit.SECONDS)).isEqualTo("closed");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("places")
+    @DisplayName("vt-3 a conversation that reads at the end of its input, or writes nothing, again and again gives way")
+    void nothingGivesWay(Place place) throws Exception {
+        AtomicBoolean stop = new AtomicBoolean();
+        try (Reactors reactors = place.open();
+                DirectServer server = place.start(reactors, socket -> {
+                    switch (socket.readLine(10)) {
+                        case "read" -> {
+                            while (!stop.get()) {
+                                socket.read(new byte[1], 0, 1);
+                            }
+                        }
+                        case "write" -> {
+                            while (!stop.get()) {
+                                socket.write("");
+                            }
+                        }
+                        case null, default -> echoLines(socket);
+                    }
+                });
+                Socket reads = connect(server);
+                Socket writes = connect(server);
+                Socket other = connect(server)) {
+            try {
+                send(reads, "read\n");
+                reads.shutdownOutput();
+                send(writes, "write\n");
+                BufferedReader echoed = reader(other);
+                send(other, "echo\n");
+                for (int i = 0; i < 3; i++) {
+                    send(other, i + "\n");
+                    assertThat(echoed.readLine()).isEqualTo("" + i);
+                }
+            } finally {
+                stop.set(true);
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("vt-1 a thread that is interrupted when it has just been connected leaves no connection behind")
+    void interruptedAtTheLastMoment() throws Exception {
+        try (Reactors reactors = new Place("poll", true).open();
+                DirectServer server = new Place("poll", true)
+                        .start(reactors, socket -> log.add("read " + socket.read(new byte[1], 0, 1)));
+                TcpClient client = TcpClient.builder().manager(reactors).open()) {
+            Connection connection =
+                    client.connect(server.address(), (from, data) -> {}).join();
+            var connecting = new CompletableFuture<Connection>() {
+                @Override
+                public Connection get() throws InterruptedException {
+                    complete(connection);
+                    throw new InterruptedException();
+                }
+            };
+            assertThatThrownBy(() -> DirectClient.await(connecting, server.address()))
+                    .isInstanceOf(InterruptedIOException.class);
+            assertThat(Thread.interrupted()).isTrue();
+            await().until(connection::isClosed);
+            assertThat(log.poll(10, TimeUnit.SECONDS)).isEqualTo("read -1");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("places")
+    @DisplayName("vt-1 the end of a line does not count for its longest length, whichever it is and however it comes")
+    void longestLine(Place place) throws Exception {
+        try (Reactors reactors = place.open();
+                DirectServer server = place.start(reactors, socket -> {
+                    try {
+                        for (String line = socket.readLine(3); line != null; line = socket.readLine(3)) {
+                            socket.write("<" + line + ">\n");
+                        }
+                    } catch (ProtocolException e) {
+                        socket.write("too long\n");
+                    }
+                });
+                Socket whole = connect(server);
+                Socket pieces = connect(server)) {
+            String lines = "\n\r\nabc\nabc\r\n\rab\nab\r\r\nabcd";
+            List<String> expected = List.of("<>", "<>", "<abc>", "<abc>", "<\rab>", "<ab\r>", "too long");
+            send(whole, lines);
+            assertThat(whole.getInputStream().readAllBytes())
+                    .asString(UTF_8)
+                    .isEqualTo(String.join("\n", expected) + "\n");
+            pieces.setTcpNoDelay(true);
+            for (char one : lines.toCharArray()) {
+                send(pieces, String.valueOf(one));
+            }
+            assertThat(pieces.getInputStream().readAllBytes())
+                    .asString(UTF_8)
+                    .isEqualTo(String.join("\n", expected) + "\n");
+        }
+    }
+
     @Test
     @DisplayName("vt-1 another dispatch makes no sense for a direct server, and is refused")
     void otherDispatch() {

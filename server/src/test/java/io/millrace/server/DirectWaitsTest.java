@@ -413,6 +413,28 @@ class DirectWaitsTest {
 
     @ParameterizedTest
     @MethodSource(PLACES)
+    @DisplayName(
+            "vt-5 a channel that is closed wakes the thread that takes from it, and another may take after one has")
+    void closedChannel(Place place) throws Exception {
+        Channel<String> first = Channel.unbounded();
+        Channel<String> second = Channel.unbounded();
+        parks(
+                place,
+                socket -> {
+                    OffLoop.call(() -> first.receive(Duration.ofNanos(1)));
+                    assertThat(first.take()).isNull();
+                    log.add("first");
+                    assertThat(second.receive(Duration.ofMinutes(1))).isInstanceOf(Received.Disconnected.class);
+                },
+                () -> {
+                    first.close();
+                    assertThat(log.poll(20, TimeUnit.SECONDS)).isEqualTo("first");
+                    second.close();
+                });
+    }
+
+    @ParameterizedTest
+    @MethodSource(PLACES)
     @DisplayName("vt-5 conversations of one loop pass each other messages")
     void passMessages(Place place) throws Exception {
         Channel<String> channel = Channel.bounded(1);

@@ -145,6 +145,116 @@ class CarriedThreadTest {
         assertThat(turns).isGreaterThanOrEqualTo(1000 / 128);
     }
 
+    /** What {@link Initialized} runs. */
+    private static @Nullable Runnable inInitializer;
+
+    /** Runs something in its initializer, where a virtual thread cannot leave its carrier. */
+    private static final class Initialized {
+        static {
+            if (inInitializer != null) {
+                inInitializer.run();
+            }
+        }
+
+        private static void touch() {
+            // initialized by then
+        }
+    }
+
+    @Test
+    @DisplayName("vt-3 a thread that cannot leave is told that its carrier has done nothing for it")
+    void cannotLeave() {
+        CarriedThread[] self = new CarriedThread[1];
+        inInitializer = () -> log.add("ran " + self[0].onCarrier(() -> log.add("carrier")));
+        self[0] = new CarriedThread(carrier, "test", () -> {
+            Initialized.touch();
+            log.add("then " + self[0].onCarrier(() -> log.add("carrier")));
+        });
+        self[0].start();
+        assertThat(log).containsExactly("ran false", "carrier", "then true");
+    }
+
+    @Test
+    @DisplayName("vt-3 however often it asks, what its carrier does is done before it continues, and not elsewhere")
+    void asksOften() {
+        CarriedThread[] self = new CarriedThread[1];
+        AtomicInteger ran = new AtomicInteger();
+        self[0] = new CarriedThread(carrier, "test", () -> {
+            for (int i = 0; i < 200; i++) {
+                if (!self[0].onCarrier(ran::incrementAndGet) || ran.get() != i + 1) {
+                    log.add("wrong at " + i);
+                }
+            }
+        });
+        self[0].start();
+        assertThat(carrier.queue).isEmpty();
+        assertThat(ran).hasValue(200);
+        assertThat(log).isEmpty();
+    }
+
+    @Test
+    @DisplayName("vt-3 what fails on its carrier does not keep it from going on")
+    void carrierFails() {
+        CarriedThread[] self = new CarriedThread[1];
+        self[0] = new CarriedThread(carrier, "test", () -> {
+            self[0].onCarrier(() -> {
+                throw new IllegalStateException("on purpose");
+            });
+            self[0].afterPark(() -> {
+                self[0].resume();
+                throw new IllegalStateException("on purpose");
+            });
+            LockSupport.park();
+            self[0].flushAfterwards(() -> {
+                throw new IllegalStateException("on purpose");
+            });
+            log.add("went on");
+        });
+        self[0].start();
+        assertThat(log).containsExactly("went on");
+        assertThat(carrier.carried()).isNull();
+    }
+
+    @Test
+    @DisplayName(
+            "vt-1 what it has gathered is flushed before its carrier does something else for it, and when it stops")
+    void flushes() {
+        CarriedThread[] self = new CarriedThread[1];
+        self[0] = new CarriedThread(carrier, "test", () -> {
+            self[0].flushAfterwards(() -> log.add("first"));
+            self[0].onCarrier(() -> log.add("asked"));
+            self[0].flushAfterwards(() -> log.add("second"));
+            LockSupport.park();
+        });
+        self[0].start();
+        assertThat(log).containsExactly("first", "asked", "second");
+        self[0].resume();
+        assertThat(log).hasSize(3);
+    }
+
+    @Test
+    @DisplayName("vt-3 a thread that finds its answer whenever it has parked goes behind the others")
+    void answeredAtOnce() throws Exception {
+        CarriedThread[] self = new CarriedThread[1];
+        AtomicInteger parks = new AtomicInteger();
+        self[0] = new CarriedThread(carrier, "test", () -> {
+            for (int i = 0; i < 1000; i++) {
+                parks.incrementAndGet();
+                self[0].afterPark(self[0]::resume);
+                LockSupport.park();
+            }
+        });
+        self[0].start();
+        assertThat(parks.get()).isLessThanOrEqualTo(64);
+        while (self[0].thread().isAlive()) {
+            int before = parks.get();
+            assertThat(carrier.queue).hasSize(1);
+            carrier.turn();
+            assertThat(parks.get() - before).isLessThanOrEqualTo(64);
+        }
+        assertThat(parks).hasValue(1000);
+    }
+
     @Test
     @DisplayName("vt-2 the scheduler never rejects: after the loop's end a thread runs its finally elsewhere")
     void neverRejects() throws Exception {

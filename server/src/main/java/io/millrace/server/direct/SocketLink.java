@@ -18,7 +18,9 @@ import java.io.InterruptedIOException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -215,16 +217,24 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
 
     /** Answers with bytes of the loop's buffer. Those for which there is no room are kept. */
     private void answerWith(ByteBuffer data) {
-        ByteBuffer target = reading.target();
-        if (target == null) {
-            reading.complete(data.remaining(), copyOf(data), null);
-        } else {
-            int count = move(data, target);
-            if (data.hasRemaining()) {
-                keep(data);
+        int count;
+        ByteBuffer own = null;
+        try {
+            ByteBuffer target = reading.target();
+            if (target == null) {
+                own = copyOf(data);
+                count = own.remaining();
+            } else {
+                count = move(data, target);
+                if (data.hasRemaining()) {
+                    keep(data);
+                }
             }
-            reading.complete(count, null, null);
+        } catch (Throwable e) {
+            reading.putBack(); // there may be no memory: the connection fails, and its end tells the thread
+            throw e;
         }
+        reading.complete(count, own, null);
     }
 
     private static ByteBuffer copyOf(ByteBuffer data) {
@@ -420,8 +430,8 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
         } else if (cause instanceof SocketTimeoutException) {
             thrown = new SocketTimeoutException(text + cause.getMessage());
         } else {
-            thrown = new SocketException(
-                    text + (cause == null ? "it has ended" : "it has failed: " + cause.getMessage()));
+            String why = isOutputClosed() ? "its output was closed by this side" : "it has ended";
+            thrown = new SocketException(text + (cause == null ? why : "it has failed: " + cause.getMessage()));
         }
         if (cause != null) {
             thrown.initCause(cause);
@@ -478,20 +488,17 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
      * @return how many came, at least one unless the target is full; or {@link #END}
      */
     public int read(@Nullable ByteBuffer target, boolean limited, long deadline, Bytes into) throws IOException {
-        CarriedThread me = carried();
-        if (me != null) {
-            ByteBuffer bytes = kept;
-            if (bytes != null) {
-                int count = takeKept(bytes, target, into);
-                me.countCall();
-                return count;
-            }
-        }
         if (closed) {
             throw closedException("read from");
         }
-        if (me != null && inputEnded) {
-            return END;
+        CarriedThread me = carried();
+        if (me != null) {
+            ByteBuffer bytes = kept;
+            if (bytes != null || inputEnded) {
+                int count = bytes == null ? END : takeKept(bytes, target, into);
+                me.countCall();
+                return count;
+            }
         }
         if (reading.open(me, target, limited, deadline) || ended || closed || (limited && !isWatched(deadline))) {
             askLoop(me);
@@ -623,7 +630,7 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
     public void awaitWritable(boolean limited, long deadline) throws IOException {
         CarriedThread me = carried();
         boolean announced = writing.open(me, null, limited, deadline);
-        if (connection.isWritable() && writing.withdraw()) {
+        if ((connection.isWritable() || isOutputClosed()) && writing.withdraw()) {
             return;
         }
         if (announced || (limited && !isWatched(deadline))) {
@@ -631,6 +638,47 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
         }
         await(writing, "write to");
         writing.take(new Exchange.Answer());
+    }
+
+    /** Returns whether the output was closed and nothing else: then the loop may have told for the last time that there is room. */
+    private boolean isOutputClosed() {
+        return connection.refuses() && !connection.isClosed();
+    }
+
+    /** Waits until a future of the output is done. */
+    public void awaitWritten(CompletableFuture<Void> written, boolean limited, long deadline) throws IOException {
+        AtomicBoolean waits = new AtomicBoolean(true);
+        var ignored = written.whenComplete((done, failure) -> {
+            if (waits.get()) {
+                onWritable(connection);
+            }
+        });
+        try {
+            while (!written.isDone()) {
+                awaitOnce(written, limited, deadline);
+            }
+        } finally {
+            waits.set(false); // or it would wake the thread when that waits for something else
+        }
+    }
+
+    private void awaitOnce(CompletableFuture<Void> written, boolean limited, long deadline) throws IOException {
+        CarriedThread me = carried();
+        boolean announced = writing.open(me, null, limited, deadline);
+        if (written.isDone() && writing.withdraw()) {
+            return;
+        }
+        if (announced || (limited && !isWatched(deadline))) {
+            askLoop(me);
+        }
+        await(writing, "flush");
+        try {
+            writing.take(new Exchange.Answer());
+        } catch (IOException e) {
+            if (!written.isDone()) {
+                throw e;
+            }
+        }
     }
 
     /** Closes after pending output was sent. A thread that waits is woken. Any thread. */
