@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -477,8 +477,7 @@ class TimeoutsTest {
         try (BlackHole upstream = new BlackHole("127.0.0.1", 0);
                 Reactors loops = loops("epoll", clock);
                 TcpClient client = TcpClient.builder().manager(loops).open();
-                TcpServer server =
-                        TcpServer.builder().manager(loops).start(Relay.proxy(client, upstream.where()));
+                TcpServer server = TcpServer.builder().manager(loops).start(Relay.proxy(client, upstream.where()));
                 Socket socket = connect(server)) {
             await().until(() -> turned(loops).alarmsPending() == 1); // the deadline of the connect
             server.context().connections().forEach(Connection::abort);
