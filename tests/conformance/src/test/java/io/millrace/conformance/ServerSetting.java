@@ -41,9 +41,12 @@ record ServerSetting(String on, Dispatch dispatch, boolean tls, boolean unix) {
         return "full".equals(System.getProperty("millrace.matrix")) || Boolean.getBoolean("millrace.soak");
     }
 
-    /** How often a test repeats itself: a build repeats less with TLS, whose handshakes and bytes cost more. */
+    /**
+     * How often a test repeats itself, or how much it sends: less with TLS, which is slow in the JVMs of tests, because
+     * their compiler has no code of its own for ciphers.
+     */
     int rounds(int all) {
-        return tls && !isFull() ? Math.max(1, all / 10) : all;
+        return tls ? Math.max(1, all / 10) : all;
     }
 
     static List<ServerSetting> chosen() {
