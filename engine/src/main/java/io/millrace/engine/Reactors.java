@@ -38,6 +38,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -80,6 +81,9 @@ import org.jspecify.annotations.Nullable;
  * Works everywhere. On NIO there are no numeric descriptors, so {@link #register(int)} throws.
  */
 public final class Reactors implements ReadinessEventManager, CompletionEventManager {
+    /** How long the end waits for memory before it is told again. */
+    private static final long RETRY_NANOS = 10_000_000;
+
     // One class, because it is the public face of several reactors and has hardly any state of its own: the two manager
     // interfaces, the builder, and the choice of a reactor for each call. Reactor does the work of a call, and the
     // package descriptor that of descriptors; what is left here is the life cycle of the whole, from the first thread
@@ -206,8 +210,16 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
             reactor.finish(descriptors.all());
         } catch (Throwable e) {
             FailureLog.report(reactor.name(), "could not end in order", e);
-        } finally {
-            running.countDown();
+        }
+        running.countDown();
+        while (!tryTellEnd()) {
+            LockSupport.parkNanos(RETRY_NANOS);
+        }
+    }
+
+    /** Tells whoever waits for the end. Returns false if the heap is full: it must be told, so it is tried again. */
+    private boolean tryTellEnd() {
+        try {
             try {
                 Throwable cause = failure;
                 if (cause != null) {
@@ -219,6 +231,9 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
                     onEnded();
                 }
             }
+            return true;
+        } catch (OutOfMemoryError e) {
+            return false;
         }
     }
 

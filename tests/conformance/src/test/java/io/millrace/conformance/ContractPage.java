@@ -31,7 +31,8 @@ final class ContractPage {
     /** What stands in a row whose test is still to come. */
     static final String NO_TEST = "–";
 
-    private static final Pattern ID = Pattern.compile("\\b(mio|tip|uni|grpc|mill|mr|end|srv|vt|tls|nty|obs|bp)-\\d+\\b");
+    private static final Pattern ID =
+            Pattern.compile("\\b(mio|tip|uni|grpc|mill|mr|end|srv|vt|tls|nty|obs|bp)-\\d+\\b");
     private static final Pattern ROW = Pattern.compile("\\| (" + ID.pattern() + ") \\| (.*) \\| ([^|]*) \\|");
     private static final Pattern LINK = Pattern.compile("\\[([^\\]]+)\\]\\(([^)]+)\\)");
     /** A display name, which may be put together of several strings. */

@@ -114,6 +114,11 @@ class OpenSslInteropTest {
     private String talk(Process client, String text) throws IOException {
         client.getOutputStream().write(text.getBytes(US_ASCII));
         client.getOutputStream().flush();
+        return hear(client, text);
+    }
+
+    /** Reads what s_client says, up to some text. */
+    private static String hear(Process client, String text) throws IOException {
         StringBuilder said = new StringBuilder();
         InputStream in = client.getInputStream();
         while (!said.toString().contains(text)) {
@@ -208,7 +213,8 @@ class OpenSslInteropTest {
         talk(client, "before\n");
         client.getOutputStream().write("K\n".getBytes(US_ASCII)); // asks for ours, too
         client.getOutputStream().flush();
-        assertThat(talk(client, "after\n")).contains("KEYUPDATE");
+        hear(client, "KEYUPDATE"); // before the next text: what comes with a command is lost
+        talk(client, "after\n");
         assertThat(log).isEmpty();
     }
 
