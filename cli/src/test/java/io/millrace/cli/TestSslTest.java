@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What testssl.sh finds. It takes minutes, so only {@code .ci/run} asks for it, by {@code -Dmillrace.testssl=true}. */
+/** What testssl.sh finds. It takes minutes, so only {@code .ci/long} asks for it, by {@code -Dmillrace.testssl=true}. */
 @DisplayName("millrace serve with TLS, judged by testssl.sh")
 @EnabledIfSystemProperty(named = "millrace.testssl", matches = "true")
 class TestSslTest {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Mutated requests: -Dmillrace.requests= says how many, and -Dmillrace.seed= repeats a run. 5,000 in a build, 100,000 in
- * .ci/run, a million with -Psoak.
+ * .ci/long, a million with -Psoak.
  */
 @DisplayName("srv-14: serve http gets nonsense")
 class HttpFuzzTest {

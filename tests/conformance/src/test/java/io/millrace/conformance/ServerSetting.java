@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Where a server of a test runs: a backend of ours, a manager that is not, or an event loop; where its callbacks run; and whether its connections have TLS; and whether they come over TCP or a Unix socket. A build tries a slice of all combinations; with {@code
- * -Dmillrace.matrix=full}, all.
+ * -Dmillrace.matrix=full}, all; with {@code tcp}, all without TLS over TCP, and of the others the same slice.
  */
 record ServerSetting(String on, Dispatch dispatch, boolean tls, boolean unix) {
     /** How many the managers of ours have. */
@@ -51,11 +51,14 @@ record ServerSetting(String on, Dispatch dispatch, boolean tls, boolean unix) {
 
     static List<ServerSetting> chosen() {
         boolean full = isFull();
+        boolean fullOverTcp = full || "tcp".equals(System.getProperty("millrace.matrix"));
         List<ServerSetting> chosen = new ArrayList<>();
         for (String on : List.of("epoll", "poll", "nio", FOREIGN, COMPLETION, EVENT_LOOP)) {
             for (Dispatch dispatch : Dispatch.values()) {
                 // The slice has each of both, and what differs most.
-                if (full || on.equals("epoll") || dispatch == (on.equals(FOREIGN) ? Dispatch.POOL : Dispatch.LOOP)) {
+                if (fullOverTcp
+                        || on.equals("epoll")
+                        || dispatch == (on.equals(FOREIGN) ? Dispatch.POOL : Dispatch.LOOP)) {
                     chosen.add(new ServerSetting(on, dispatch));
                 }
             }
