@@ -49,6 +49,17 @@ public final class OpenFiles {
         return counts;
     }
 
+    /**
+     * Returns whether nothing was left open since a count. Fewer may be open: what other tests have left behind may be
+     * closed at any time.
+     *
+     * @param before an earlier {@link #count}
+     * @return true if there are no more of any kind than before
+     */
+    public static boolean areNoMoreThan(Map<String, Integer> before) {
+        return count().entrySet().stream().allMatch(now -> now.getValue() <= before.getOrDefault(now.getKey(), 0));
+    }
+
     /** Returns the numbers of this process's pipes. */
     static Set<Integer> pipes() {
         Set<Integer> numbers = new TreeSet<>();
