@@ -90,6 +90,21 @@ public sealed interface ByteStream extends Io permits SocketStream {
     int tryRead(MemorySegment into) throws IOException;
 
     /**
+     * Returns whether bytes may have arrived that were not read, without reading them. The end of the stream and a
+     * failure do not count. Closing a TCP connection with unread bytes makes the system reset it, and then the peer may
+     * lose what it was sent. Any thread may call this, also while another one reads; what it returns may be outdated
+     * then.
+     *
+     * <p>On NIO there is no way to ask a Unix socket, so this always returns true there.
+     *
+     * @return false if nothing has arrived
+     * @throws java.nio.channels.ClosedChannelException if the stream is closed
+     * @throws IOException if the system cannot tell
+     * @throws IllegalStateException if the stream is not connected yet
+     */
+    boolean mayHaveInput() throws IOException;
+
+    /**
      * Writes as much as there is room for.
      *
      * @param from the bytes, from its position on

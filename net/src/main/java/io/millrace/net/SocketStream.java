@@ -109,6 +109,16 @@ abstract sealed class SocketStream<A> implements ByteStream permits TcpStream, U
     }
 
     @Override
+    public final boolean mayHaveInput() throws IOException {
+        requireConnected("look for input of");
+        try {
+            return !inputShut && calls.mayHaveInput();
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    @Override
     public final int tryWrite(ByteBuffer from) throws IOException {
         requireOutput();
         try {

@@ -129,6 +129,25 @@ class TcpStreamTest {
     }
 
     @Test
+    void inputIsSeenWithoutReadingIt() throws Exception {
+        Rig.Ends ends = rig.connection();
+        assertThat(ends.server().mayHaveInput()).isFalse();
+
+        ends.client().tryWrite(ByteBuffer.wrap(new byte[] {1, 2}));
+        rig.await(ends.server(), Interest.READABLE);
+        assertThat(ends.server().mayHaveInput()).isTrue();
+        assertThat(ends.server().mayHaveInput()).isTrue();
+        assertThat(rig.read(ends.server(), ByteBuffer.allocate(8))).isEqualTo(2);
+        assertThat(ends.server().mayHaveInput()).isFalse();
+
+        ends.client().shutdownOutput();
+        rig.await(ends.server(), Interest.READABLE);
+        assertThat(ends.server().mayHaveInput()).as("the end is no input").isFalse();
+        ends.server().close();
+        assertThatThrownBy(() -> ends.server().mayHaveInput()).isInstanceOf(ClosedChannelException.class);
+    }
+
+    @Test
     void anEmptyBufferMovesNothing() throws Exception {
         Rig.Ends ends = rig.connection();
         for (ByteBuffer empty : new ByteBuffer[] {

@@ -95,16 +95,6 @@ public interface ConnectionRig extends AutoCloseable {
     }
 
     /**
-     * Returns whether a connection that is paused knows that bytes have arrived. One on a manager that only completes
-     * does not, unless a read was under way when it was paused.
-     *
-     * @return true, unless it is on such a manager
-     */
-    default boolean seesArrivals() {
-        return true;
-    }
-
-    /**
      * Lets everything happen that was caused so far, as far as that can be known, and then time pass.
      *
      * @param by how long

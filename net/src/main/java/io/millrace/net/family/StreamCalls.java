@@ -12,6 +12,9 @@ public interface StreamCalls extends ByteCalls, SocketSettings {
      */
     boolean finishConnect() throws IOException;
 
+    /** Returns whether bytes may have arrived that were not read; see {@code ByteStream.mayHaveInput}. */
+    boolean mayHaveInput() throws IOException;
+
     void shutdownInput() throws IOException;
 
     void shutdownOutput() throws IOException;

@@ -58,6 +58,16 @@ final class FdStream extends FdBytes implements StreamCalls {
     }
 
     @Override
+    public boolean mayHaveInput() throws IOException {
+        int fd = FdUse.begin(descriptor);
+        try {
+            return Sockets.hasInput(fd);
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    @Override
     public void shutdownInput() throws IOException {
         int fd = FdUse.begin(descriptor);
         try {

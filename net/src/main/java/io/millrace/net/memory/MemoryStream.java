@@ -89,6 +89,11 @@ final class MemoryStream implements StreamCalls {
     }
 
     @Override
+    public boolean mayHaveInput() throws IOException {
+        return wire.hasInput();
+    }
+
+    @Override
     public void shutdownInput() throws IOException {
         wire.shutInput();
     }

@@ -157,6 +157,11 @@ public final class MemoryWire {
         return count;
     }
 
+    synchronized boolean hasInput() throws IOException {
+        requireOpen();
+        return !arrived.isEmpty();
+    }
+
     synchronized int write(ByteBuffer from) throws IOException {
         requireOpen();
         if (reset) {

@@ -24,6 +24,14 @@ final class NioStream extends NioBytes implements StreamCalls {
         return channel.finishConnect();
     }
 
+    /** Asks the socket's adaptor, the only part of NIO that can look without reading. A Unix socket has none. */
+    @Override
+    public boolean mayHaveInput() throws IOException {
+        requireOpen();
+        return !(channel.getLocalAddress() instanceof InetSocketAddress)
+                || channel.socket().getInputStream().available() > 0;
+    }
+
     @Override
     public void shutdownInput() throws IOException {
         channel.shutdownInput();

@@ -52,6 +52,8 @@ public final class CompletionManagerLoop extends ManagerServerLoop {
         private static final int CHUNK = 64 * 1024;
 
         private final CompletionDescriptor descriptor;
+        /** Whether the manager has completed a read that this loop has not looked at. Set by the manager's thread. */
+        private volatile boolean unseen;
         /** The result of a read that completed while it was paused. */
         private @Nullable ReadResult held;
         /** The bytes for the manager, which uses them while {@code full}. */
@@ -98,11 +100,15 @@ public final class CompletionManagerLoop extends ManagerServerLoop {
                 return;
             }
             reading = true;
-            ask(() -> descriptor.read(buffer::clear, result -> execute(() -> readEnded(result))));
+            ask(() -> descriptor.read(buffer::clear, result -> {
+                unseen = true;
+                execute(() -> readEnded(result));
+            }));
         }
 
         private void readEnded(ReadResult result) {
             reading = false;
+            unseen = false;
             if (isClosed()) {
                 return;
             }
@@ -136,13 +142,24 @@ public final class CompletionManagerLoop extends ManagerServerLoop {
             }
         }
 
-        /** Returns whether there may be unread input; a read that is with the manager is not known yet. */
+        /** Looks into the socket, too: the manager may not have noticed yet, or has no read to notice it by. */
         @Override
         public boolean hasInput() {
-            return !ended && (held != null || (paused && !reading));
+            return !ended && (held != null || unseen || isInputInSocket());
         }
 
-        /** Does nothing: what the manager has not read yet, it is reading now, and will report. */
+        private boolean isInputInSocket() {
+            try {
+                return stream.isConnected() && stream.mayHaveInput();
+            } catch (IOException e) {
+                return false; // closed or broken, which a read reports
+            }
+        }
+
+        /**
+         * Tells what has been read. If there is more in the socket, it does not read that itself, because the manager is
+         * about to: {@link #hasInput} is true until it has.
+         */
         @Override
         public void readNow() {
             tellHeld();

@@ -88,6 +88,8 @@ public final class Sockets {
     private static final int SOL_SOCKET_BSD = 0xffff;
     private static final int SO_NOSIGPIPE = Os.current() == Os.MACOS ? 0x1022 : 0x800;
     static final long MSG_NOSIGNAL = LINUX ? 0x4000 : 0;
+    /** The same on all systems. */
+    private static final long MSG_PEEK = 2;
 
     private static final int SHUT_RD = 0;
     private static final int SHUT_WR = 1;
@@ -569,6 +571,16 @@ public final class Sockets {
         static final MethodHandle GETSOCKNAME = Native.link("getsockname", 3);
     }
 
+    /**
+     * Returns whether bytes have arrived at a non-blocking socket that were not received yet. The end of the stream and a
+     * failure do not count.
+     */
+    public static boolean hasInput(int fd) {
+        try (CallState state = CallState.borrow()) {
+            return Data.peek(state, fd, state.scratch()) > 0;
+        }
+    }
+
     @SuppressWarnings("serial")
     private static final class Data extends NotInlined {
         static final MethodHandle RECV = Native.link("recv", 4);
@@ -577,6 +589,14 @@ public final class Sockets {
         static long receive(CallState state, int fd, long address, long bytes) {
             try {
                 return state.longResult((long) RECV.invokeExact(state.segment, (long) fd, address, bytes, 0L));
+            } catch (Throwable thrown) {
+                throw Native.unexpected(thrown);
+            }
+        }
+
+        static long peek(CallState state, int fd, long address) {
+            try {
+                return state.longResult((long) RECV.invokeExact(state.segment, (long) fd, address, 1L, MSG_PEEK));
             } catch (Throwable thrown) {
                 throw Native.unexpected(thrown);
             }

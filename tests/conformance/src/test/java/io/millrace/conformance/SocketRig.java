@@ -56,11 +56,6 @@ final class SocketRig implements ConnectionRig {
         return peer;
     }
 
-    @Override
-    public boolean seesArrivals() {
-        return !manager.setting().on().equals("completion");
-    }
-
     /** The JDK's client does not mind a stream of TLS that is cut off. */
     @Override
     public boolean showsLosses() {
