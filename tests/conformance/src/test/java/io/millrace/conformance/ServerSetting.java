@@ -41,11 +41,16 @@ record ServerSetting(String on, Dispatch dispatch, boolean tls, boolean unix) {
         return "full".equals(System.getProperty("millrace.matrix")) || Boolean.getBoolean("millrace.soak");
     }
 
-    /**
-     * How often a test repeats itself, or how much it sends: less with TLS, which is slow in the JVMs of tests, because
-     * their compiler has no code of its own for ciphers.
-     */
+    /** How often a test repeats itself to provoke a race: a third as often in a build as with the full matrix. */
     int rounds(int all) {
+        return Math.max(1, share(isFull() ? all : all / 3));
+    }
+
+    /**
+     * How much a test sends: less with TLS, which is slow in the JVMs of tests, because their compiler has no code of
+     * its own for ciphers.
+     */
+    int share(int all) {
         return tls ? Math.max(1, all / 10) : all;
     }
 
