@@ -11,8 +11,7 @@ import io.millrace.poll.Source;
 import io.millrace.poll.Trigger;
 import io.millrace.poll.internal.CloseObserver;
 import java.io.IOException;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import java.io.UncheckedIOException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -20,38 +19,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * One wait of a thread for a source, which a reactor watches.
  *
- * <pre>
- * NEW ──► OPENING ──► OPEN ──► ANSWERING ──► DONE
- *  │         └──────────│───────────▲
- *  └────────────────────┴──► WITHDRAWN
- * </pre>
- *
  * A thread that the reactor carries parks first; its carrier then registers the source. Any other thread registers it
- * and parks then. What answers first, an event, the alarm, a close or the reactor's end, takes the step to ANSWERING; an
- * interrupted thread takes the step to WITHDRAWN instead. Whichever it is cleans up, so the source is deregistered once,
- * and is not registered any more when the wait returns.
+ * and parks then. An event, the alarm, a close or the reactor's end answers it; an interrupted thread withdraws. A {@link
+ * WaitGate} decides which of them it is, and that one cleans up: so the source is deregistered once, and is not registered
+ * any more when the wait returns.
  *
  * <p><b>No wake-up is lost.</b> The answer is stored before the thread is unparked, and the thread looks for it before
  * each park.
  */
 final class SourceWait implements EventSink, CloseObserver, Runnable {
-    private static final int NEW = 0;
-    private static final int OPENING = 1;
-    private static final int OPEN = 2;
-    private static final int ANSWERING = 3;
-    private static final int DONE = 4;
-    private static final int WITHDRAWN = 5;
-
-    private static final VarHandle STATE;
-
-    static {
-        try {
-            STATE = MethodHandles.lookup().findVarHandle(SourceWait.class, "state", int.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
     private final Reactor reactor;
     private final Source source;
     private final Interest interest;
@@ -59,7 +35,7 @@ final class SourceWait implements EventSink, CloseObserver, Runnable {
     private final @Nullable CarriedThread carried;
     private long limitNanos;
 
-    private volatile int state = NEW;
+    private final WaitGate gate = new WaitGate();
     private volatile @Nullable Alarm alarm;
 
     /** On the reactor's thread: what the source is ready for. */
@@ -92,7 +68,7 @@ final class SourceWait implements EventSink, CloseObserver, Runnable {
             begin();
         }
         boolean interrupted = false;
-        while (state != DONE) {
+        while (!gate.isDone()) {
             LockSupport.park(this);
             if (Thread.interrupted()) {
                 if (withdraw()) {
@@ -125,27 +101,18 @@ final class SourceWait implements EventSink, CloseObserver, Runnable {
 
     /** Gives up. Returns false if there is an answer, or will be in a moment. */
     private boolean withdraw() {
-        for (; ; ) {
-            int seen = state;
-            if (seen >= ANSWERING) {
-                return false;
-            }
-            if (seen == OPENING) {
-                Thread.onSpinWait(); // the carrier is about to have registered it, while this thread runs elsewhere
-            } else if (STATE.compareAndSet(this, seen, WITHDRAWN)) {
-                if (seen == OPEN) {
-                    cleanUp();
-                }
-                return true;
-            }
+        WaitGate.Withdrawal withdrawal = gate.withdraw();
+        if (withdrawal == WaitGate.Withdrawal.REGISTERED) {
+            cleanUp();
         }
+        return withdrawal != WaitGate.Withdrawal.TOO_LATE;
     }
 
     // ---- The carrier, or a thread that the reactor does not carry ----
 
     /** Has the reactor watch the source. */
     private void begin() {
-        if (!STATE.compareAndSet(this, NEW, OPENING)) {
+        if (!gate.open()) {
             return; // withdrawn
         }
         try {
@@ -165,7 +132,7 @@ final class SourceWait implements EventSink, CloseObserver, Runnable {
         if (limitNanos != 0) {
             schedule();
         }
-        if (!STATE.compareAndSet(this, OPENING, OPEN)) {
+        if (!gate.opened()) {
             cancelAlarm(); // answered already, perhaps before there was an alarm
         }
     }
@@ -193,8 +160,8 @@ final class SourceWait implements EventSink, CloseObserver, Runnable {
     private void cleanUp() {
         try {
             reactor.poll.deregister(source);
-        } catch (IllegalStateException e) {
-            // It was closed meanwhile, or the poll was.
+        } catch (IllegalStateException | UncheckedIOException e) {
+            // It was closed meanwhile, or the poll was; or the system does not know it.
         }
         cancelAlarm();
     }
@@ -223,25 +190,34 @@ final class SourceWait implements EventSink, CloseObserver, Runnable {
         bits = 0;
         if (visible != Readiness.NONE) {
             answer(visible);
-        } else if (state < ANSWERING) {
+        } else {
             watchAgain();
         }
     }
 
+    /** It was not the event that is waited for. The thread cannot withdraw meanwhile, and wait for the source anew. */
     private void watchAgain() {
-        try {
-            reactor.poll.reregister(source, 0, interest, Trigger.ONESHOT);
-        } catch (IllegalStateException e) {
-            // Withdrawn or closed meanwhile.
+        if (gate.reopen()) {
+            try {
+                reactor.poll.reregister(source, 0, interest, Trigger.ONESHOT);
+            } catch (IllegalStateException e) {
+                // Closed meanwhile.
+            } catch (RuntimeException e) {
+                end(true, null, e);
+            } finally {
+                gate.opened(); // in any case, or a thread that wants to withdraw would wait for ever
+            }
+        } else if (gate.isOpening()) {
+            reactor.add(this, Priority.NORMAL); // another thread has registered it, and is about to have said so
         }
     }
 
     /** On the reactor's thread. If it carries the waiting thread, that runs within this call until it waits again. */
     private void answer(Readiness ready) {
-        if (tryAnswer()) {
+        if (gate.tryAnswer()) {
             readiness = ready;
             cleanUp();
-            state = DONE;
+            gate.answered();
             if (carried != null) {
                 carried.resume();
             } else {
@@ -269,7 +245,7 @@ final class SourceWait implements EventSink, CloseObserver, Runnable {
      * within this call.
      */
     private void end(boolean registered, @Nullable String reason, @Nullable RuntimeException thrown) {
-        if (tryAnswer()) {
+        if (gate.tryAnswer()) {
             failure = reason;
             refusal = thrown;
             if (registered) {
@@ -277,20 +253,8 @@ final class SourceWait implements EventSink, CloseObserver, Runnable {
             } else {
                 cancelAlarm();
             }
-            state = DONE;
+            gate.answered();
             LockSupport.unpark(thread);
-        }
-    }
-
-    private boolean tryAnswer() {
-        for (; ; ) {
-            int seen = state;
-            if (seen != OPENING && seen != OPEN) {
-                return false;
-            }
-            if (STATE.compareAndSet(this, seen, ANSWERING)) {
-                return true;
-            }
         }
     }
 
