@@ -565,6 +565,45 @@ class DirectServerTest {
 
     @ParameterizedTest
     @MethodSource("places")
+    @DisplayName("vt-1 a connection takes its place until its conversation has ended, although its peer has left")
+    void placeOfAConversation(Place place) throws Exception {
+        CountDownLatch released = new CountDownLatch(1);
+        TcpServer.Builder settings = TcpServer.builder().maxConnections(1).maxConnectionsPerAddress(1);
+        try (Reactors reactors = place.open();
+                DirectServer server =
+                        DirectServer.start(settings.manager(reactors).loopThreads(place.onLoops), socket -> {
+                            log.add("begun");
+                            socket.write("welcome\n");
+                            released.await();
+                            socket.readLine(10);
+                        })) {
+            Socket vanishes = connect(server);
+            assertThat(reader(vanishes).readLine()).isEqualTo("welcome");
+            vanishes.setSoLinger(true, 0);
+            vanishes.close();
+            await().until(() -> server.connections().isEmpty());
+            try (Socket refused = connect(server)) {
+                assertThat(refused.getInputStream().read()).isNegative();
+            } catch (SocketException e) {
+                // reset, which is as good
+            }
+            assertThat(log).hasSize(1);
+            released.countDown();
+            await().until(() -> isWelcome(server));
+            assertThat(log).hasSize(2);
+        }
+    }
+
+    private static boolean isWelcome(DirectServer server) throws IOException {
+        try (Socket socket = connect(server)) {
+            return reader(socket).readLine() != null;
+        } catch (SocketException e) {
+            return false;
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("places")
     @DisplayName("vt-6 shutdown lets a conversation end until the deadline")
     void gracefulEnd(Place place) throws Exception {
         CountDownLatch begun = new CountDownLatch(1);

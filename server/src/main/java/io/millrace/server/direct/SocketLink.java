@@ -68,6 +68,8 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
     private final Exchange writing = new Exchange();
     /** Its own thread; null of a client. Written before the thread starts. */
     private volatile @Nullable Thread own;
+    /** Whether the deadline of a shutdown has passed. */
+    private volatile boolean cut;
 
     // ---- Written by the loop ----
     /** Bytes that nobody has waited for. Also used by a thread that the loop carries. */
@@ -139,6 +141,9 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
 
     private void converse() {
         Connections all = (Connections) connection.server();
+        if (cut) {
+            Thread.currentThread().interrupt(); // before there was a thread
+        }
         try {
             if (talk != null) {
                 talk.talk(this);
@@ -184,7 +189,8 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
     @Override
     public void cutShort() {
         shuttingDown = true;
-        Thread thread = own;
+        cut = true;
+        Thread thread = own; // not earlier: one of this and the thread sees the other
         if (thread != null) {
             thread.interrupt();
         }
@@ -314,8 +320,10 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
             serveReader();
         }
         if (writing.isWaiting()) {
-            if ((closed || ended) && writing.begin()) {
-                writing.complete(END, null, closedException("write to"));
+            if (closed || ended) {
+                if (writing.begin()) {
+                    writing.complete(END, null, closedException("write to"));
+                }
             } else {
                 watch(writing);
             }

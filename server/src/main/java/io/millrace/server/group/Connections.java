@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Admission.</b> One atomic word holds how many places are taken and whether more may be taken. A connection
  * takes a place before it is added, so the limit is exact no matter how many loops accept, and nothing is added after
  * {@link #closeAdmission}. The place becomes free when {@code onDisconnect} has returned, so a handler that counts
- * connections never counts more than the limit.
+ * connections never counts more than the limit; and when its conversation has ended, if it has one.
  *
  * <p><b>The end.</b> A second counter holds the connections whose last callback has not returned. It is incremented
  * before a place is taken and decremented after the last callback. {@link #closeAdmission} first closes the places and
@@ -90,6 +90,9 @@ public final class Connections implements ServerContext, ConnectionKeeper {
 
     /** What else has not ended: see {@link #tryEnter}. By identity. */
     private final Set<Object> entered = ConcurrentHashMap.newKeySet();
+
+    /** Connections whose conversations have not ended, either: see {@link #tryEnter(Conversing)}. */
+    private final Set<StreamConnection> sharing = ConcurrentHashMap.newKeySet();
 
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
@@ -162,17 +165,44 @@ public final class Connections implements ServerContext, ConnectionKeeper {
     /** Counts something in that is not a connection, but that the end has to wait for. If it is true, {@link #exit} must follow. */
     public boolean tryEnter(Object what) {
         unended.incrementAndGet();
+        entered.add(what);
+        // Not earlier: either whoever closes finds it among the others, or it is turned away here.
         if (isClosed()) {
+            entered.remove(what);
             countOut();
             return false;
         }
-        entered.add(what);
         return true;
     }
 
     public void exit(Object what) {
         entered.remove(what);
         countOut();
+    }
+
+    /**
+     * The same for a conversation. Its connection's place becomes free when both have ended: otherwise peers that vanish
+     * could have any number of conversations run, whatever the limit.
+     */
+    public boolean tryEnter(Conversing conversation) {
+        sharing.add(conversation.connection());
+        if (tryEnter((Object) conversation)) {
+            return true;
+        }
+        sharing.remove(conversation.connection());
+        return false;
+    }
+
+    public void exit(Conversing conversation) {
+        leavePlace(conversation.connection());
+        exit((Object) conversation);
+    }
+
+    /** The first of the two leaves it to the other. */
+    private void leavePlace(StreamConnection connection) {
+        if (!sharing.remove(connection)) {
+            giveBack(connection.remoteAddress().getAddress());
+        }
     }
 
     /** Returns the conversations that have not ended. */
@@ -358,7 +388,7 @@ public final class Connections implements ServerContext, ConnectionKeeper {
         if (connection.hasEndedBadly()) {
             failed.increment();
         }
-        giveBack(connection.remoteAddress().getAddress());
+        leavePlace(connection);
         Runnable next = afterEnd.isEmpty() ? null : afterEnd.remove(connection);
         if (next != null) {
             next.run();

@@ -97,6 +97,21 @@ class SocketLinkTest {
         assertThat(read.get(20, TimeUnit.SECONDS)).isInstanceOf(IOException.class);
     }
 
+    @Test
+    @DisplayName("vt-6 a conversation that is cut short before its thread has started is interrupted all the same")
+    void cutShortBeforeItStarts() throws Exception {
+        for (boolean carried : new boolean[] {true, false}) {
+            CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+            SocketLink conversing = new SocketLink(
+                    link.connection(),
+                    carried,
+                    talks -> interrupted.complete(Thread.currentThread().isInterrupted()));
+            conversing.cutShort();
+            link.connection().loop().execute(() -> conversing.onConnect(link.connection()));
+            assertThat(interrupted.get(20, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
     /** Has a thread do something that may wait, and returns what became of it. */
     private CompletableFuture<String> waiting(Callable<?> what) {
         CompletableFuture<String> ended = new CompletableFuture<>();

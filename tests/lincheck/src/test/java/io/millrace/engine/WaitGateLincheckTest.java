@@ -175,7 +175,7 @@ class WaitGateLincheckTest {
     @Test
     @DisplayName("vt-4 an event, a close and a thread that waits: one of them answers it, and cleans up")
     void eventAndCloseAgainstAWait() {
-        Race.explore(INTERLEAVINGS, RaceOfThree::new);
+        Race.explore(INTERLEAVINGS, () -> new RaceOfThree());
     }
 
     /** Apart, because a race of three is another class. */

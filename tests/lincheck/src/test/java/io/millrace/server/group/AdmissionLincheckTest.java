@@ -83,4 +83,36 @@ class AdmissionLincheckTest {
     void theLastOneOutDuringTheCloseIsNoticed_end4() {
         Race.explore(INTERLEAVINGS, () -> new LastOneOut());
     }
+
+    /** What enters while the server is closed: whoever cuts short what is left must find it, or it does not enter. */
+    private static final class Entering extends Race {
+        final Connections connections = new Connections(new ServerSettings(), Integer.MAX_VALUE, Integer.MAX_VALUE);
+        volatile boolean entered;
+        volatile boolean found;
+
+        @Override
+        protected void longer() {
+            entered = connections.tryEnter("a conversation");
+        }
+
+        @Override
+        protected void shorter() {
+            connections.closeAdmission();
+            found = connections.remaining().containsKey("a conversation");
+        }
+
+        @Override
+        protected void afterwards() {
+            expect(found || !entered, "it has entered, and nobody knows");
+            if (entered) {
+                connections.exit("a conversation");
+            }
+            expect(connections.closeAdmission().isDone(), "nobody is in, and nobody is told");
+        }
+    }
+
+    @Test
+    void whatEntersIsFoundByTheClose_vt6() {
+        Race.explore(INTERLEAVINGS, () -> new Entering());
+    }
 }
