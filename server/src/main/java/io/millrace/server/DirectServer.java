@@ -25,8 +25,9 @@ import java.util.Optional;
  * }
  *
  * <p><b>What it guarantees.</b> A conversation runs once for each connection, and its end closes the connection. A
- * conversation that throws, a peer that vanishes and a peer that does not read affect no other. Everything else is as for
- * a {@link TcpServer}, over which it is built: limits, timeouts, water marks, the graceful end.
+ * conversation that throws, a peer that vanishes and a peer that does not read affect no other. There are never more
+ * conversations than {@link TcpServer.Builder#maxConnections} allows. Everything else is as for a {@link TcpServer}, over
+ * which it is built: limits, timeouts, water marks, the graceful end.
  *
  * <p><b>Where conversations run.</b> If the JVM allows it, on the thread of the loop that serves the connection: a read
  * that has to wait parks, and when bytes arrive the conversation continues right there, without waking another thread.

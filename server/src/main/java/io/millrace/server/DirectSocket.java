@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * method leaves behind, the next one gets, whichever it is.
  *
  * <p><b>Writing.</b> {@link #write} takes all bytes before it returns, so you can reuse the buffer. It waits while more
- * than the high-water mark is waiting to be sent: that is all there is to back pressure. Small pieces are gathered, and
- * go out when the thread waits for something, gives way to others, or ends; {@link #flush} waits until the system has
+ * than the high-water mark is waiting to be sent: that is all there is to back pressure. On a loop, small pieces are
+ * gathered, and go out when the thread waits for something, gives way to others, or ends; {@link #flush} waits until the system has
  * taken them.
  *
  * <p><b>Waking up.</b> A call that waits ends with an exception if its time limit passes ({@link

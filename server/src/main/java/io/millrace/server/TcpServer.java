@@ -554,7 +554,7 @@ public final class TcpServer implements Monitored, AutoCloseable {
         /**
          * Limits how many connections may be open. Further ones are closed as soon as they are accepted: the handler's
          * {@code onError}, or {@link HandlerFactory#onError} if there is a factory, gets a {@link LimitException} without a connection. The limit is exact, no matter how many loops accept. A connection counts until its
-         * {@code onDisconnect} has returned.
+         * {@code onDisconnect} has returned; with a {@link DirectServer}, until its conversation has ended, too.
          *
          * @param count no limit by default
          * @return this
