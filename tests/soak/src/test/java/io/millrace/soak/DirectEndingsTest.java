@@ -57,6 +57,9 @@ class DirectEndingsTest {
     private static final Long ONE_SEED = Long.getLong("millrace.seed");
     private static final int CONVERSATIONS = 10;
 
+    /** More than the system takes, and less than a writer has to wait for. */
+    private static final int MUCH = 8 << 20;
+
     /** Far more than an end takes, and far less than what it would otherwise wait for. */
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
@@ -78,15 +81,7 @@ class DirectEndingsTest {
         WAITS_FOR_FUTURE,
         STUBBORN,
         STUBBORN_AT_LAST,
-        COMPUTES;
-
-        /** Whether it goes on although it is interrupted, until it is released. */
-        boolean isStubborn() {
-            return switch (this) {
-                case STUBBORN, STUBBORN_AT_LAST, COMPUTES, ENTERS_MONITOR, LOCKS -> true;
-                default -> false;
-            };
-        }
+        COMPUTES
     }
 
     /** What ends them. */
@@ -206,13 +201,18 @@ class DirectEndingsTest {
                     .name("direct-endings")
                     .open();
             try {
-                DirectServer server =
-                        DirectServer.start(TcpServer.builder().manager(reactors).loopThreads(onLoops), this::converse);
+                DirectServer server = DirectServer.start(
+                        TcpServer.builder()
+                                .manager(reactors)
+                                .loopThreads(onLoops)
+                                .waterMarks(MUCH, 2 * MUCH, 4 * MUCH),
+                        this::converse);
                 for (int i = 0; i < CONVERSATIONS; i++) {
                     long before = begun.getCount();
-                    Socket peer = new Socket(
-                            server.address().getAddress(), server.address().getPort());
+                    Socket peer = new Socket();
                     peers.add(peer);
+                    peer.setReceiveBufferSize(64 << 10);
+                    peer.connect(server.address());
                     peer.getOutputStream().write((i + "\n").getBytes(java.nio.charset.StandardCharsets.US_ASCII));
                     Await.until(name + ": conversation " + i + " begins", () -> begun.getCount() < before);
                 }
@@ -351,14 +351,8 @@ class DirectEndingsTest {
                     }
                 }
                 case FLUSHES -> {
-                    socket.setWriteTimeout(Duration.ofMillis(5));
-                    try {
-                        while (true) {
-                            socket.write(new byte[1 << 20]);
-                        }
-                    } catch (java.net.SocketTimeoutException e) {
-                        socket.setWriteTimeout(Duration.ofHours(1));
-                    }
+                    socket.setWriteTimeout(Duration.ofHours(1));
+                    socket.write(new byte[MUCH]);
                     socket.flush();
                 }
                 case SLEEPS -> Thread.sleep(Duration.ofDays(1));
