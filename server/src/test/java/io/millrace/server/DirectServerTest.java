@@ -715,6 +715,37 @@ class DirectServerTest {
 
     @ParameterizedTest
     @MethodSource("places")
+    @DisplayName("vt-2 a conversation can close its own server and its own manager, and goes on after that")
+    void closesWhatItRunsOn(Place place) throws Exception {
+        CompletableFuture<DirectServer> started = new CompletableFuture<>();
+        Reactors reactors = place.open();
+        try (DirectServer server = place.start(reactors, socket -> {
+                    socket.readLine(10);
+                    started.join().shutdown(Duration.ofMillis(1)); // in the background, and interrupts this one
+                    reactors.close();
+                    log.add("closed");
+                    try {
+                        socket.readLine(10);
+                    } catch (IOException e) {
+                        log.add("ended");
+                    } finally {
+                        log.add("finally");
+                    }
+                });
+                Socket socket = connect(server)) {
+            started.complete(server);
+            send(socket, "go\n");
+            assertThat(log.poll(20, TimeUnit.SECONDS)).isEqualTo("closed");
+            assertThat(log.poll(20, TimeUnit.SECONDS)).isEqualTo("ended");
+            assertThat(log.poll(20, TimeUnit.SECONDS)).isEqualTo("finally");
+            await().until(() -> server.remaining().isEmpty());
+        } finally {
+            reactors.close();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("places")
     @DisplayName("vt-3 a conversation that always finds bytes gives way: 100 others are served meanwhile")
     void fairness(Place place) throws Exception {
         AtomicBoolean stop = new AtomicBoolean();

@@ -138,6 +138,7 @@ class DirectChurnTest {
                     () -> present.get() == 0);
             ShutdownResult ended = server.shutdown(Duration.ofSeconds(20));
             assertThat(ended.remaining()).as(run).isEmpty();
+            Await.until(run + ": no alarm", () -> !reactors.dump().contains("alarms are pending"));
         }
         for (Throwable failure : failures) {
             throw new AssertionError(run, failure);
