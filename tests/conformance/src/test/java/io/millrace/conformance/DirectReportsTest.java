@@ -24,7 +24,8 @@ class DirectReportsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    @DisplayName("vt-1 a mistake is reported with its stack; an exception that tells of the peer is none, wrapped or not")
+    @DisplayName(
+            "vt-1 a mistake is reported with its stack; an exception that tells of the peer is none, wrapped or not")
     void mistakes(boolean onLoops) {
         try (Reports reports = new Reports();
                 Reactors reactors = Reactors.builder().reactors(1).open();

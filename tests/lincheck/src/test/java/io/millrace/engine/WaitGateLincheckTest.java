@@ -118,7 +118,8 @@ class WaitGateLincheckTest {
     }
 
     @Test
-    @DisplayName("vt-4 a carrier that registers, and a thread that is interrupted: it withdraws before or after, not between")
+    @DisplayName(
+            "vt-4 a carrier that registers, and a thread that is interrupted: it withdraws before or after, not between")
     void interruptAgainstRegistering() {
         Race.explore(INTERLEAVINGS, () -> new WaitRace() {
             @Override

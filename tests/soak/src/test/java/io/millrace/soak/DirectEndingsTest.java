@@ -119,7 +119,8 @@ class DirectEndingsTest {
                     () -> OpenFiles.areNoMoreThan(before));
             assertThat(reports.lines()).noneMatch(line -> line.contains("IllegalMonitorState"));
         }
-        Await.until("seeds from " + first + ": no thread", () -> leftThreads(folder).isEmpty());
+        Await.until(
+                "seeds from " + first + ": no thread", () -> leftThreads(folder).isEmpty());
         Await.until("seeds from " + first + ": sockets are kept", () -> {
             System.gc();
             return samples.stream().allMatch(sample -> sample.refersTo(null));
@@ -218,10 +219,10 @@ class DirectEndingsTest {
                 }
                 end(server, reactors, peers);
                 release();
-                Await.until(
-                        name + ": " + unended + " have not ended\n" + reactors.dump(), () -> unended.get() == 0);
+                Await.until(name + ": " + unended + " have not ended\n" + reactors.dump(), () -> unended.get() == 0);
                 ShutdownResult how = server.shutdown(Duration.ofMillis(100));
-                Await.until(name + ": remaining " + how, () -> server.remaining().isEmpty());
+                Await.until(
+                        name + ": remaining " + how, () -> server.remaining().isEmpty());
             } finally {
                 release();
                 reactors.close();
@@ -378,14 +379,16 @@ class DirectEndingsTest {
                         socket.readLine(10);
                     }
                 }
-                case OFF_LOOP -> OffLoop.call(() -> {
-                    Thread.sleep(Duration.ofDays(1));
-                    return 1;
-                });
-                case OFF_LOOP_STUBBORN -> OffLoop.call(() -> {
-                    persist();
-                    return 1;
-                });
+                case OFF_LOOP ->
+                    OffLoop.call(() -> {
+                        Thread.sleep(Duration.ofDays(1));
+                        return 1;
+                    });
+                case OFF_LOOP_STUBBORN ->
+                    OffLoop.call(() -> {
+                        persist();
+                        return 1;
+                    });
                 case TAKES -> {
                     try (Channel<Integer> channel = Channel.unbounded()) {
                         channel.take();
