@@ -18,7 +18,8 @@ public interface Conversation {
      *
      * @param socket the connection; it is closed when this returns, whatever other threads do with it
      * @throws Exception closes the connection too. It is logged as a warning with its stack, unless it tells of the
-     *     connection's own end: the peer has gone, a time limit has passed, or the server is being shut down
+     *     connection's own end: the peer has gone, what it sent is too long or incomplete, a time limit has passed, or the
+     *     server is being shut down
      */
     void talk(DirectSocket socket) throws Exception;
 }
