@@ -996,6 +996,32 @@ public abstract class ConnectionContract {
     }
 
     @Test
+    @DisplayName("srv-17, mill-8: to close a connection that has been paused for long resets no peer that has sent more since")
+    void closedLongAfterAPause() throws Exception {
+        ConnectionRig.Peer peer = open(new Recording() {
+            @Override
+            public void onData(Connection connection, ByteBuffer data) throws Exception {
+                connection.pauseReads();
+                super.onData(connection, data);
+            }
+        });
+        assertThat(next()).isEqualTo("connect");
+        peer.send(bytes("a"));
+        assertThat(next()).isEqualTo("data a");
+        rig().advance(Duration.ofSeconds(5)); // the peer is silent for so long that it would not be waited for
+        peer.send(bytes("b"));
+        Connection connection = peer.connection();
+        connection.execute(() -> {
+            connection.send("bye");
+            connection.close();
+        });
+        assertThat(peer.readToEnd()).asString(US_ASCII).isEqualTo("bye");
+        peer.endOutput();
+        assertThat(next()).isEqualTo("disconnect");
+        assertNothingMore();
+    }
+
+    @Test
     @DisplayName("srv-17, mill-8, mr-9: a frame that was completed while the connection is paused is not late")
     void heldFramesAreNotLate() throws Exception {
         ConnectionRig.Peer peer =

@@ -9,6 +9,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /** What went wrong on the way to a connection: which addresses were tried, and why each of them failed. */
@@ -34,8 +35,13 @@ public final class ConnectFailures {
         if (!target.isName() && failed.size() == 1) {
             return failed.values().iterator().next();
         }
-        return caused(new ConnectException("cannot connect to " + target.name() + ": none of its " + failed.size()
-                + " addresses answered; " + String.join("; ", reasons())
+        String what = "cannot connect to " + target.name() + ": ";
+        String reasons = String.join("; ", reasons());
+        if (failed.values().stream().allMatch(SSLException.class::isInstance)) {
+            return caused(new SSLException(what + "the TLS handshake failed; " + reasons
+                    + "; check which certificates and protocols each side accepts, then connect anew"));
+        }
+        return caused(new ConnectException(what + "none of its " + failed.size() + " addresses answered; " + reasons
                 + "; check that a server listens there and can be reached, then connect anew"));
     }
 

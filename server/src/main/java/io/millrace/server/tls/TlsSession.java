@@ -3,6 +3,7 @@ package io.millrace.server.tls;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,5 +27,18 @@ public record TlsSession(
         Objects.requireNonNull(protocol, "protocol");
         Objects.requireNonNull(cipherSuite, "cipherSuite");
         peerCertificates = List.copyOf(peerCertificates);
+    }
+
+    /** Names the peer's certificates by their subjects. */
+    @Override
+    public String toString() {
+        return protocol + " with " + cipherSuite
+                + (applicationProtocol == null ? "" : ", ALPN " + applicationProtocol)
+                + (serverName == null ? "" : ", server name " + serverName)
+                + (peerCertificates.isEmpty()
+                        ? ", no certificate of the peer"
+                        : peerCertificates.stream()
+                                .map(each -> each.getSubjectX500Principal().getName())
+                                .collect(Collectors.joining(", issued by ", ", peer ", "")));
     }
 }
