@@ -996,7 +996,8 @@ public abstract class ConnectionContract {
     }
 
     @Test
-    @DisplayName("srv-17, mill-8: to close a connection that has been paused for long resets no peer that has sent more since")
+    @DisplayName(
+            "srv-17, mill-8: to close a connection that has been paused for long resets no peer that has sent more since")
     void closedLongAfterAPause() throws Exception {
         ConnectionRig.Peer peer = open(new Recording() {
             @Override

@@ -19,8 +19,9 @@ class ConnectFailuresTest {
         failures.add(new InetSocketAddress("127.0.0.1", 443), new SSLHandshakeException("no trust in it"));
         assertThat(failures.all())
                 .isInstanceOf(SSLException.class)
-                .hasMessage("cannot connect to example.org:443: the TLS handshake failed; 127.0.0.1:443: no trust in it;"
-                        + " check which certificates and protocols each side accepts, then connect anew")
+                .hasMessage(
+                        "cannot connect to example.org:443: the TLS handshake failed; 127.0.0.1:443: no trust in it;"
+                                + " check which certificates and protocols each side accepts, then connect anew")
                 .hasCauseInstanceOf(SSLHandshakeException.class);
     }
 
