@@ -217,23 +217,32 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         }
     }
 
-    /** Tells whoever waits for the end. Returns false if the heap is full: it must be told, so it is tried again. */
+    /**
+     * Tells whoever waits for the end. Returns false if it must be tried again, because the heap is full or because
+     * somebody has not been told: a full heap also shows as a class that cannot be loaded or linked.
+     */
     private boolean tryTellEnd() {
+        Throwable cause = failure;
+        boolean last = running.getCount() == 0;
         try {
             try {
-                Throwable cause = failure;
                 if (cause != null) {
-                    end();
-                    termination.completeExceptionally(cause);
+                    try {
+                        end();
+                    } finally {
+                        termination.completeExceptionally(cause);
+                    }
                 }
             } finally {
-                if (running.getCount() == 0) {
+                if (last) {
                     onEnded();
                 }
             }
             return true;
         } catch (OutOfMemoryError e) {
             return false;
+        } catch (Throwable e) {
+            return (cause == null || termination.isDone()) && (!last || (ended.isDone() && termination.isDone()));
         }
     }
 
@@ -243,8 +252,11 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
                 watchdog.stop();
             }
         } finally {
-            ended.complete(null);
-            termination.complete(null);
+            try {
+                ended.complete(null);
+            } finally {
+                termination.complete(null);
+            }
         }
     }
 
