@@ -81,6 +81,22 @@ import org.jspecify.annotations.Nullable;
  * Works everywhere. On NIO there are no numeric descriptors, so {@link #register(int)} throws.
  */
 public final class Reactors implements ReadinessEventManager, CompletionEventManager {
+    static {
+        // The JVM resolves the type of a catch clause when it is first needed, class by class, and that takes memory:
+        // with
+        // a full heap, the clause would not catch. So each is needed once here.
+        try {
+            throw FailureLog.REHEARSAL;
+        } catch (OutOfMemoryError e) {
+            // as intended
+        }
+        try {
+            throw FailureLog.REHEARSAL;
+        } catch (Throwable e) {
+            // as intended
+        }
+    }
+
     /** How long the end waits for memory before it is told again. */
     private static final long RETRY_NANOS = 10_000_000;
 
@@ -166,6 +182,17 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
 
     /** A reactor's thread. It knows its manager without reading anything that is shared. */
     private static final class ReactorThread extends LoopThread {
+        static {
+            // The JVM resolves the type of a catch clause when it is first needed, class by class, and that takes
+            // memory: with
+            // a full heap, the clause would not catch. So each is needed once here.
+            try {
+                throw FailureLog.REHEARSAL;
+            } catch (Throwable e) {
+                // as intended
+            }
+        }
+
         private final Reactors manager;
         private final Reactor reactor;
 
