@@ -86,12 +86,12 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         // with
         // a full heap, the clause would not catch. So each is needed once here.
         try {
-            throw FailureLog.REHEARSAL;
+            throw new OutOfMemoryError("a rehearsal");
         } catch (OutOfMemoryError e) {
             // as intended
         }
         try {
-            throw FailureLog.REHEARSAL;
+            throw new OutOfMemoryError("a rehearsal");
         } catch (Throwable e) {
             // as intended
         }
@@ -187,7 +187,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
             // memory: with
             // a full heap, the clause would not catch. So each is needed once here.
             try {
-                throw FailureLog.REHEARSAL;
+                throw new OutOfMemoryError("a rehearsal");
             } catch (Throwable e) {
                 // as intended
             }

@@ -19,9 +19,6 @@ import java.time.ZoneId;
  * written directly to standard error, which needs no memory.
  */
 public final class FailureLog {
-    /** Thrown and caught once by code that must catch when the heap is full, so that its catch clauses are resolved. */
-    public static final OutOfMemoryError REHEARSAL = new OutOfMemoryError("a rehearsal");
-
     private static final System.Logger LOGGER = System.getLogger("io.millrace");
 
     private static final byte[] LAST_WORDS =
