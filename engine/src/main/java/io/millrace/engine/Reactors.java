@@ -82,9 +82,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Reactors implements ReadinessEventManager, CompletionEventManager {
     static {
-        // The JVM resolves the type of a catch clause when it is first needed, class by class, and that takes memory:
-        // with
-        // a full heap, the clause would not catch. So each is needed once here.
+        // The JVM resolves the type of a catch clause when it is first needed, class by class, and that may take
+        // memory.
+        // With a full heap the clause might not catch, so each is needed once here.
         try {
             throw new OutOfMemoryError("a rehearsal");
         } catch (OutOfMemoryError e) {
@@ -183,9 +183,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
     /** A reactor's thread. It knows its manager without reading anything that is shared. */
     private static final class ReactorThread extends LoopThread {
         static {
-            // The JVM resolves the type of a catch clause when it is first needed, class by class, and that takes
-            // memory: with
-            // a full heap, the clause would not catch. So each is needed once here.
+            // See Reactors: a catch clause that has never been needed might not catch with a full heap.
             try {
                 throw new OutOfMemoryError("a rehearsal");
             } catch (Throwable e) {
