@@ -10,6 +10,7 @@ import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
+import java.time.Instant;
 
 /**
  * A regular file as a source. It is always ready, so that a program can serve files and sockets in one loop, a piece of
@@ -249,6 +250,41 @@ public final class FileSource implements Io {
     public long size() throws IOException {
         try {
             return calls.size();
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Returns when the content of the file was changed last. On Linux this is about the open file, elsewhere about what is
+     * at {@link #path}.
+     *
+     * @return the file system's time, as precisely as it has it
+     * @throws java.nio.channels.ClosedChannelException if the file is closed
+     * @throws IOException if the system refuses
+     */
+    public Instant modified() throws IOException {
+        try {
+            return calls.modified(path);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Returns where the open file is now, with all links resolved. A server that must not leave a directory checks this
+     * after it has opened a file: what it checks before can be replaced by a link until the file is open. On Linux, with
+     * {@code /proc}, the answer is about the open file, whatever is at {@link #path} meanwhile. Elsewhere it is about
+     * what is there, and gives no such safety.
+     *
+     * @return an absolute path
+     * @throws java.nio.file.NoSuchFileException if the file was removed
+     * @throws java.nio.channels.ClosedChannelException if the file is closed
+     * @throws IOException if the system refuses
+     */
+    public Path realPath() throws IOException {
+        try {
+            return calls.realPath(path);
         } finally {
             Reference.reachabilityFence(this);
         }

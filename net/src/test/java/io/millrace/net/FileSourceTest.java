@@ -26,7 +26,9 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
@@ -83,6 +85,35 @@ class FileSourceTest {
             Thread.interrupted();
         }
         assertThat(into.array()).asString(US_ASCII).isEqualTo("water");
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void itKnowsWhereItReallyIsAndWhenItWasChanged() throws Exception {
+        Path real = Files.writeString(directory.toRealPath().resolve("real"), "water");
+        Instant modified = Instant.parse("2026-01-02T03:04:05.123456789Z");
+        Files.setLastModifiedTime(real, FileTime.from(modified));
+        Files.createSymbolicLink(path, real);
+        FileSource file = rig.keep(rig.net.file(path));
+        assertThat(file.realPath()).isEqualTo(real);
+        assertThat(file.modified()).isEqualTo(modified);
+        Files.delete(path);
+        Files.writeString(path, "another");
+        if (backend == Rig.Backend.NIO) {
+            assertThat(file.realPath()).isEqualTo(directory.toRealPath().resolve("file"));
+        } else {
+            assertThat(file.realPath()).as("that of the open file").isEqualTo(real);
+            assertThat(file.modified()).isEqualTo(modified);
+            Path moved = Files.move(real, real.resolveSibling("moved (deleted)"));
+            assertThat(file.realPath()).isEqualTo(moved);
+            Files.delete(moved);
+            assertThatThrownBy(file::realPath)
+                    .isInstanceOf(NoSuchFileException.class)
+                    .hasMessageContaining("removed");
+        }
+        file.close();
+        assertThatThrownBy(file::realPath).isInstanceOf(ClosedChannelException.class);
+        assertThatThrownBy(file::modified).isInstanceOf(ClosedChannelException.class);
     }
 
     @Test

@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
+import java.nio.file.Path;
+import java.time.Instant;
 
 /**
  * Moves the bytes of a file: a descriptor or a {@code java.nio} channel. Calls return a count or {@link ByteCalls#EOF};
@@ -26,6 +28,11 @@ public interface FileCalls {
     int write(MemorySegment from, long position) throws IOException;
 
     long size() throws IOException;
+
+    Instant modified(Path openedAs) throws IOException;
+
+    /** Returns where the open file is, links resolved; {@code openedAs} is for those that can only look there. */
+    Path realPath(Path openedAs) throws IOException;
 
     void force(boolean metadata) throws IOException;
 

@@ -18,6 +18,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * have a position and never would block.
  */
 final class FdFile implements FileCalls {
+    private static final Path OPEN_FILES = Path.of("/proc/self/fd");
 
     private final Descriptor descriptor;
     private final KernelHandle handle;
@@ -206,6 +210,42 @@ final class FdFile implements FileCalls {
         int fd = FdUse.begin(descriptor);
         try {
             return Files.size(fd);
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    @Override
+    public Instant modified(Path openedAs) throws IOException {
+        int fd = FdUse.begin(descriptor);
+        try {
+            return Files.modified(fd);
+        } finally {
+            descriptor.release();
+        }
+    }
+
+    /** Returns null if there is no /proc here. */
+    private static @Nullable Path readLink(int fd) throws IOException {
+        try {
+            return java.nio.file.Files.readSymbolicLink(OPEN_FILES.resolve(Integer.toString(fd)));
+        } catch (NoSuchFileException e) {
+            return null;
+        }
+    }
+
+    @Override
+    public Path realPath(Path openedAs) throws IOException {
+        int fd = FdUse.begin(descriptor);
+        try {
+            Path real = readLink(fd);
+            if (real == null) {
+                return openedAs.toRealPath();
+            }
+            if (real.toString().endsWith(" (deleted)") && !java.nio.file.Files.exists(real)) {
+                throw new NoSuchFileException(openedAs.toString(), null, "it was removed after it had been opened");
+            }
+            return real;
         } finally {
             descriptor.release();
         }

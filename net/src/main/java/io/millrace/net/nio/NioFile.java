@@ -15,6 +15,9 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.NonReadableChannelException;
 import java.nio.channels.NonWritableChannelException;
 import java.nio.channels.WritableByteChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
 
 /**
  * A file with a {@code java.nio} channel. Selectors do not accept such channels and need not: a software registration
@@ -153,6 +156,18 @@ final class NioFile implements FileCalls {
         } finally {
             restore(interrupted);
         }
+    }
+
+    @Override
+    public Instant modified(Path openedAs) throws IOException {
+        requireOpen();
+        return Files.getLastModifiedTime(openedAs).toInstant();
+    }
+
+    @Override
+    public Path realPath(Path openedAs) throws IOException {
+        requireOpen();
+        return openedAs.toRealPath();
     }
 
     @Override

@@ -90,14 +90,28 @@ public final class LeakTracker extends PhantomReference<Object> {
         if (!TRACKED.remove(this)) {
             return; // closed while its reference was on its way into the queue
         }
-        closer.run();
+        Throwable failure = close();
         String where = madeHere == null
                 ? "; start java with -D" + PROPERTY + "=all to learn where such sources are made"
                 : "; it was made here:";
-        System.getLogger("io.millrace")
-                .log(
-                        Level.WARNING,
-                        "leak: " + kind + " " + detail + " was collected without close(); it is closed now" + where,
-                        madeHere);
+        String outcome = failure == null ? "it is closed now" : "it could not be closed now, because of " + failure;
+        try {
+            System.getLogger("io.millrace")
+                    .log(
+                            Level.WARNING,
+                            "leak: " + kind + " " + detail + " was collected without close(); " + outcome + where,
+                            madeHere);
+        } catch (Throwable e) {
+            // The user's logger threw. That is not the fault of the thread that sweeps, which may be a loop's (end-1).
+        }
+    }
+
+    private @Nullable Throwable close() {
+        try {
+            closer.run();
+            return null;
+        } catch (Throwable e) {
+            return e;
+        }
     }
 }

@@ -66,14 +66,16 @@ public final class Fds {
     }
 
     /** A part of {@code struct statx}, which is the same on every CPU. */
-    record Status(int mode, long size, int deviceMajor, int deviceMinor) {}
+    record Status(int mode, long size, long modifiedSecond, int modifiedNanos, int deviceMajor, int deviceMinor) {}
 
     private static final int STATX_BYTES = 256;
     private static final int STATX_MODE = 28;
     private static final int STATX_SIZE = 40;
+    private static final int STATX_MODIFIED_SECOND = 112;
+    private static final int STATX_MODIFIED_NANOS = 120;
     private static final int STATX_RDEV_MAJOR = 128;
     private static final int STATX_RDEV_MINOR = 132;
-    private static final int STATX_TYPE_AND_SIZE = 0x1 | 0x200;
+    private static final int STATX_TYPE_TIME_AND_SIZE = 0x1 | 0x40 | 0x200;
     private static final int AT_EMPTY_PATH = 0x1000;
 
     private static final int S_IFMT = 0170000;
@@ -167,11 +169,14 @@ public final class Fds {
             long buffer = state.scratch();
             long emptyPath = buffer + STATX_BYTES;
             Posix.putInt(emptyPath, 0);
-            int result = Downcall.run(state, Linux.STATX, fd, emptyPath, AT_EMPTY_PATH, STATX_TYPE_AND_SIZE, buffer);
+            int result =
+                    Downcall.run(state, Linux.STATX, fd, emptyPath, AT_EMPTY_PATH, STATX_TYPE_TIME_AND_SIZE, buffer);
             Downcall.check("statx", fd, result);
             return new Status(
                     Short.toUnsignedInt(Posix.getShort(buffer + STATX_MODE)),
                     Posix.getLong(buffer + STATX_SIZE),
+                    Posix.getLong(buffer + STATX_MODIFIED_SECOND),
+                    Posix.getInt(buffer + STATX_MODIFIED_NANOS),
                     Posix.getInt(buffer + STATX_RDEV_MAJOR),
                     Posix.getInt(buffer + STATX_RDEV_MINOR));
         }

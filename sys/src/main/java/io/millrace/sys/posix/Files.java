@@ -22,6 +22,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Instant;
 import java.util.Set;
 
 /**
@@ -157,6 +158,12 @@ public final class Files {
     /** Returns how many bytes the file has now. */
     public static long size(int fd) throws ErrnoException {
         return Fds.status(fd).size();
+    }
+
+    /** Returns when the content of the file was changed last. */
+    public static Instant modified(int fd) throws ErrnoException {
+        Fds.Status status = Fds.status(fd);
+        return Instant.ofEpochSecond(status.modifiedSecond(), status.modifiedNanos());
     }
 
     /** Reads at a position into library or pinned memory. Returns the count, 0 at the end, or {@code -errno}. */
