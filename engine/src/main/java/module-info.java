@@ -1,6 +1,38 @@
 import org.jspecify.annotations.NullMarked;
 
-/** Reactors under two faces, {@link io.millrace.engine.EventManager} and {@link io.millrace.engine.EventLoop}, and what belongs to them. */
+/**
+ * Reactors under two faces, {@link io.millrace.engine.EventManager} and {@link io.millrace.engine.EventLoop}, and what belongs to them.
+ *
+ * <p>Handlers for a socket, a channel and an alarm, on a thread of yours:
+ *
+ * {@snippet :
+ * try (EventLoop loop = EventLoop.builder().workers(1).open();
+ *         Channel<String> channel = Channel.unbounded();
+ *         TcpListener listener =
+ *                 TcpListener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))) {
+ *     loop.register(listener, 1, Interest.READABLE, (on, token, ready) -> {
+ *         while (true) { // an edge: accept until there is nobody left
+ *             try (TcpStream stream = listener.accept()) {
+ *                 if (stream == null) {
+ *                     return;
+ *                 }
+ *                 stream.tryWrite(ByteBuffer.wrap("hello\n".getBytes(UTF_8)));
+ *             }
+ *         }
+ *     });
+ *     loop.register(channel, 2, Interest.READABLE, (on, token, ready) -> {
+ *         for (String message = channel.poll(); message != null; message = channel.poll()) {
+ *             System.out.println(message);
+ *         }
+ *     });
+ *     loop.schedule(Duration.ofSeconds(1), fired -> loop.stop());
+ *
+ *     System.out.println("listening on " + listener.localAddress().getPort());
+ *     Thread.ofVirtual().start(() -> channel.send("hello from another thread"));
+ *     loop.run(); // on this thread, until stop
+ * }
+ * }
+ */
 @NullMarked
 @SuppressWarnings("module")
 module io.millrace.engine {

@@ -134,6 +134,8 @@ sealed interface HandlerDispatcher {
         }
 
         private final class Worker {
+            private static final Object WORK = "a worker's task";
+
             private final BlockingQueue<Runnable> queue = new LinkedBlockingQueue<>();
             private final Thread thread;
             /** Accessed by the worker's thread only. */
@@ -154,7 +156,7 @@ sealed interface HandlerDispatcher {
                     } catch (InterruptedException e) {
                         // Left behind by a handler; it must not end the worker.
                     } catch (Throwable e) {
-                        FailureLog.report("a worker's task", e);
+                        FailureLog.report(WORK, e);
                     }
                 }
                 leave();

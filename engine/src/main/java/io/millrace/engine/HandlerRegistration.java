@@ -203,10 +203,13 @@ final class HandlerRegistration implements EventSink, Runnable {
             }
             failures = 0;
         } catch (Throwable e) {
-            reactor.metrics.countFailureElsewhere();
-            report(e);
-            failures++;
-            showLater();
+            try {
+                reactor.metrics.countFailureElsewhere();
+                report(e);
+            } finally {
+                failures++;
+                showLater();
+            }
         }
     }
 
@@ -247,7 +250,7 @@ final class HandlerRegistration implements EventSink, Runnable {
         try {
             handler.onError(loop, token, failure);
         } catch (Throwable e) {
-            FailureLog.report("onError of " + this, e, failure);
+            FailureLog.report(this, e, failure);
         }
     }
 

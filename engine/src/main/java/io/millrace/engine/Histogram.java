@@ -53,4 +53,14 @@ public interface Histogram {
      * @throws IllegalArgumentException if the percentage is out of range
      */
     long percentileNanos(double percent);
+
+    /**
+     * Returns the values that were recorded after an earlier snapshot, for figures of the last second instead of since
+     * the start.
+     *
+     * @param earlier a snapshot of the same histogram
+     * @return a distribution whose maximum is known to within an eighth only, unless it is that of all values
+     * @throws IllegalArgumentException if that is no snapshot of a loop's histogram
+     */
+    Histogram since(Histogram earlier);
 }

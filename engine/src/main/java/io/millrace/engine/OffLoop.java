@@ -3,9 +3,9 @@ package io.millrace.engine;
 import io.millrace.engine.vthread.LoopThreads;
 import java.util.Objects;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 
 /**
  * Runs code that would block a loop, for virtual threads that run on one: reading files, looking up names with the JDK,
@@ -31,19 +31,11 @@ public final class OffLoop {
      * @throws Exception what it threw
      */
     public static <T> T call(Callable<T> what) throws Exception {
-        Objects.requireNonNull(what, "what");
-        CompletableFuture<T> result = new CompletableFuture<>();
-        Runnable task = () -> {
-            try {
-                result.complete(what.call());
-            } catch (Throwable e) {
-                result.completeExceptionally(e);
-            }
-        };
+        FutureTask<T> task = new FutureTask<>(Objects.requireNonNull(what, "what"));
         Thread thread = LoopThreads.elsewhere("millrace-off-loop", LoopThreads.at(LoopThreads.home(), task));
         thread.start();
         try {
-            return result.get();
+            return task.get();
         } catch (InterruptedException e) {
             thread.interrupt();
             throw e;

@@ -7,6 +7,7 @@ import io.millrace.engine.descriptor.StreamCompletion;
 import io.millrace.engine.internal.Background;
 import io.millrace.engine.internal.Deadline;
 import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.internal.Insistence;
 import io.millrace.engine.internal.Threads;
 import io.millrace.engine.reactor.Alarm;
 import io.millrace.engine.reactor.Cancellable;
@@ -38,7 +39,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -65,7 +66,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Failures.</b> An exception in user code ends nothing. An interrupt that user code leaves behind is cleared,
  * because the threads are stopped by a flag. If a reactor itself fails, the whole manager ends, and {@link
- * #termination} says why.
+ * #termination} says why. A full heap may be such a failure; then the end is told when there is memory for that.
  *
  * <p><b>Ending.</b> When the manager ends, so does everything that runs on it: connections and the listeners of their
  * servers are closed, pending callbacks of descriptors are called with CLOSED, and pending alarms with false. A handler
@@ -81,25 +82,6 @@ import org.jspecify.annotations.Nullable;
  * Works everywhere. On NIO there are no numeric descriptors, so {@link #register(int)} throws.
  */
 public final class Reactors implements ReadinessEventManager, CompletionEventManager {
-    static {
-        // The JVM resolves the type of a catch clause when it is first needed, class by class, and that may take
-        // memory.
-        // With a full heap the clause might not catch, so each is needed once here.
-        try {
-            throw new OutOfMemoryError("a rehearsal");
-        } catch (OutOfMemoryError e) {
-            // as intended
-        }
-        try {
-            throw new OutOfMemoryError("a rehearsal");
-        } catch (Throwable e) {
-            // as intended
-        }
-    }
-
-    /** How long the end waits for memory before it is told again. */
-    private static final long RETRY_NANOS = 10_000_000;
-
     // One class, because it is the public face of several reactors and has hardly any state of its own: the two manager
     // interfaces, the builder, and the choice of a reactor for each call. Reactor does the work of a call, and the
     // package descriptor that of descriptors; what is left here is the life cycle of the whole, from the first thread
@@ -123,6 +105,8 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
     private final CompletableFuture<Void> termination = new CompletableFuture<>();
     private final AtomicInteger next = new AtomicInteger();
     private final DescriptorTable descriptors = new DescriptorTable();
+    /** Created beforehand, because a lack of memory may be the reason why it ends. */
+    private final BooleanSupplier tellEnd = this::tryTellEnd;
 
     /** Why the manager fails, until it could be reported. */
     private volatile @Nullable Throwable failure;
@@ -182,15 +166,6 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
 
     /** A reactor's thread. It knows its manager without reading anything that is shared. */
     private static final class ReactorThread extends LoopThread {
-        static {
-            // See Reactors: a catch clause that has never been needed might not catch with a full heap.
-            try {
-                throw new OutOfMemoryError("a rehearsal");
-            } catch (Throwable e) {
-                // as intended
-            }
-        }
-
         private final Reactors manager;
         private final Reactor reactor;
 
@@ -234,11 +209,10 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
         try {
             reactor.finish(descriptors.all());
         } catch (Throwable e) {
-            FailureLog.report(reactor.name(), "could not end in order", e);
-        }
-        running.countDown();
-        while (!tryTellEnd()) {
-            LockSupport.parkNanos(RETRY_NANOS);
+            FailureLog.reportEnd(reactor, e);
+        } finally {
+            running.countDown();
+            Insistence.until(tellEnd);
         }
     }
 
@@ -253,6 +227,7 @@ public final class Reactors implements ReadinessEventManager, CompletionEventMan
             try {
                 if (cause != null) {
                     try {
+                        lifecycle.force();
                         end();
                     } finally {
                         termination.completeExceptionally(cause);

@@ -44,7 +44,7 @@ final class SourceWait implements EventSink, CloseObserver, Runnable {
     // ---- Written while ANSWERING ----
     private Readiness readiness = Readiness.NONE;
     private @Nullable String failure;
-    private @Nullable RuntimeException refusal;
+    private @Nullable Throwable refusal;
 
     SourceWait(Reactor reactor, Source source, Interest interest) {
         this.reactor = reactor;
@@ -88,9 +88,10 @@ final class SourceWait implements EventSink, CloseObserver, Runnable {
     }
 
     private Readiness take() throws IOException {
-        RuntimeException thrown = refusal;
-        if (thrown != null) {
-            throw thrown;
+        switch (refusal) {
+            case RuntimeException thrown -> throw thrown;
+            case Error thrown -> throw thrown;
+            case null, default -> {}
         }
         String reason = failure;
         if (reason != null) {
@@ -115,22 +116,24 @@ final class SourceWait implements EventSink, CloseObserver, Runnable {
         if (!gate.open()) {
             return; // withdrawn
         }
+        boolean registered = false;
         try {
             reactor.register(source, 0, this, interest, Trigger.ONESHOT);
+            registered = true;
+            if (reactor.hasFinished()) {
+                // Its last turn may have passed by before it was registered.
+                onReactorEnd();
+                return;
+            }
+            if (limitNanos != 0) {
+                schedule();
+            }
         } catch (ClosedPollException e) {
-            end(false, reactorEnded(), null);
+            end(registered, reactorEnded(), null);
             return;
-        } catch (RuntimeException e) {
-            end(false, null, e);
+        } catch (RuntimeException | Error e) {
+            end(registered, null, e); // else the thread would wait for ever: the source's own code may have thrown it
             return;
-        }
-        if (reactor.hasFinished()) {
-            // Its last turn may have passed by before it was registered.
-            onReactorEnd();
-            return;
-        }
-        if (limitNanos != 0) {
-            schedule();
         }
         if (!gate.opened()) {
             cancelAlarm(); // answered already, perhaps before there was an alarm
@@ -162,8 +165,9 @@ final class SourceWait implements EventSink, CloseObserver, Runnable {
             reactor.poll.deregister(source);
         } catch (IllegalStateException | UncheckedIOException e) {
             // It was closed meanwhile, or the poll was; or the system does not know it.
+        } finally {
+            cancelAlarm();
         }
-        cancelAlarm();
     }
 
     private void cancelAlarm() {
@@ -216,12 +220,12 @@ final class SourceWait implements EventSink, CloseObserver, Runnable {
     private void answer(Readiness ready) {
         if (gate.tryAnswer()) {
             readiness = ready;
-            cleanUp();
+            cleanUpOrRefuse();
             gate.answered();
             if (carried != null) {
                 carried.resume();
             } else {
-                LockSupport.unpark(thread);
+                reactor.unparkSoon(thread);
             }
         }
     }
@@ -244,17 +248,26 @@ final class SourceWait implements EventSink, CloseObserver, Runnable {
      * Answers with a failure. On any thread, which may be in the middle of something: so the waiting thread does not run
      * within this call.
      */
-    private void end(boolean registered, @Nullable String reason, @Nullable RuntimeException thrown) {
+    private void end(boolean registered, @Nullable String reason, @Nullable Throwable thrown) {
         if (gate.tryAnswer()) {
             failure = reason;
             refusal = thrown;
             if (registered) {
-                cleanUp();
+                cleanUpOrRefuse();
             } else {
                 cancelAlarm();
             }
             gate.answered();
             LockSupport.unpark(thread);
+        }
+    }
+
+    /** Cleans up while ANSWERING. The thread waits for the answer, whatever the source's own code throws. */
+    private void cleanUpOrRefuse() {
+        try {
+            cleanUp();
+        } catch (RuntimeException | Error e) {
+            refusal = e;
         }
     }
 

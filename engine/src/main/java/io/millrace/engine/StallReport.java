@@ -10,13 +10,14 @@ import java.util.Optional;
  *
  * @param blocked handlers that held the loop's thread for longer than the watchdog's limit, the latest first. The
  *     watchdog remembers 64 places
+ * @param blockedCount how often handlers did, also in places that are no longer remembered; never decreases
  * @param busy turns that took that long because they had many items
  * @param starved how often the thread was runnable for that long but was not scheduled
  * @param paused how often the whole process was stopped for that long
  */
-public record StallReport(List<Blocked> blocked, Tally busy, Tally starved, Tally paused) {
+public record StallReport(List<Blocked> blocked, long blockedCount, Tally busy, Tally starved, Tally paused) {
     /** Nothing has held it up. */
-    public static final StallReport NONE = new StallReport(List.of(), Tally.NONE, Tally.NONE, Tally.NONE);
+    public static final StallReport NONE = new StallReport(List.of(), 0, Tally.NONE, Tally.NONE, Tally.NONE);
 
     /** Copies the list. */
     public StallReport {

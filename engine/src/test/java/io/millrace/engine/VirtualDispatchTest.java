@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -84,6 +85,26 @@ class VirtualDispatchTest {
         }
     }
 
+    @Test
+    @DisplayName("vt-2 they run elsewhere if the loop is run by a virtual thread, which cannot carry another")
+    void loopOnAVirtualThread() throws Exception {
+        try (EventLoop loop = open("epoll", true)) {
+            loop.register(one, 1, Interest.READABLE, (on, token, readiness) -> {
+                while (one.poll() != null) {
+                    log.add(carrier());
+                    Thread.yield();
+                    log.add(carrier());
+                }
+            });
+            Thread runner = Thread.ofVirtual().name("the-loop").start(loop::run);
+            one.send("go");
+            assertThat(log.poll(10, TimeUnit.SECONDS)).contains("ForkJoinPool");
+            assertThat(log.poll(10, TimeUnit.SECONDS)).contains("ForkJoinPool");
+            loop.stop();
+            runner.join();
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     @DisplayName("vt-2 a handler that waits goes on elsewhere when nobody runs its loop")
@@ -139,6 +160,18 @@ class VirtualDispatchTest {
         if (runner != null) {
             runner.join();
         }
+    }
+
+    @Test
+    @DisplayName("vt-6 a loop that is closed does not wait for handlers that have returned before")
+    void closingAfterwards() throws Exception {
+        EventLoop loop = open("epoll", true);
+        loop.register(one, 1, Interest.READABLE, (on, token, readiness) -> log.add("" + one.poll()));
+        one.send("once");
+        loop.runOnce(Duration.ofSeconds(10));
+        assertThat(log).hasSize(1);
+        CompletableFuture<Object> closed = CompletableFuture.supplyAsync(() -> loop.shutdown(Duration.ofHours(1)));
+        assertThat(closed.get(20, TimeUnit.SECONDS)).isEqualTo(java.util.List.of());
     }
 
     @ParameterizedTest

@@ -17,6 +17,12 @@ import java.time.ZoneId;
  * <p>It makes up to three attempts, each of which needs less than the one before: the logger with the failure and its
  * stack; the logger with the class name of the failure; and a line that was prepared when this class was loaded,
  * written directly to standard error, which needs no memory.
+ *
+ * <p><b>A boundary needs no memory.</b> Neither does catching: but the JVM creates the string of a constant, and links a
+ * call of a {@code VarHandle} or of a concatenation, when an instruction is executed for the first time, and for a
+ * handler of exceptions that may be when the heap is full. What it throws then leaves the handler. So a handler that
+ * must not fail calls a method of this class with objects that are there already, and does nothing else: a name is kept
+ * in a field of type {@code Object}, which the compiler does not replace by the constant.
  */
 public final class FailureLog {
     private static final System.Logger LOGGER = System.getLogger("io.millrace");
@@ -58,11 +64,29 @@ public final class FailureLog {
      * @param cause what it threw
      */
     public static void report(Object what, Throwable cause) {
-        report(what, "failed; everything else goes on", cause);
+        try {
+            report(what, "failed; everything else goes on", cause);
+        } catch (Throwable e) {
+            writeLastWords(); // there is no memory for the words above
+        }
     }
 
     /**
-     * Reports a failure.
+     * Reports that something was ended, but not all that belongs to its end was done.
+     *
+     * @param what what has ended, named by its {@code toString}
+     * @param cause why
+     */
+    public static void reportEnd(Object what, Throwable cause) {
+        try {
+            report(what, "could not end in order", cause);
+        } catch (Throwable e) {
+            writeLastWords();
+        }
+    }
+
+    /**
+     * Reports a failure. For a caller that may fail: its own words may need memory.
      *
      * @param what the code that failed, named by its {@code toString}
      * @param outcome the rest of the sentence
@@ -87,7 +111,7 @@ public final class FailureLog {
     /**
      * Reports that an error handler of the user failed itself.
      *
-     * @param what the error handler
+     * @param what what the error handler belongs to
      * @param cause what it threw
      * @param handled the failure that it was called with, which would be lost otherwise
      */
@@ -100,7 +124,11 @@ public final class FailureLog {
         } catch (Throwable e) {
             // Not enough memory for that.
         }
-        report(what, cause);
+        try {
+            report("onError of " + name(what), "failed; everything else goes on", cause);
+        } catch (Throwable e) {
+            report(what, cause);
+        }
     }
 
     private static void reportByName(Object what, String outcome, Throwable cause) {

@@ -357,6 +357,9 @@ public final class ComputePool implements Executor, AutoCloseable {
     }
 
     private final class Worker extends Thread {
+        /** Created beforehand: see {@link FailureLog}. */
+        private final Object completing = "completing a task of compute pool " + ComputePool.this.name;
+
         Worker(String name) {
             super(name);
         }
@@ -381,11 +384,10 @@ public final class ComputePool implements Executor, AutoCloseable {
         private void runOne(ComputeTask<?> task) {
             try {
                 task.run(clock);
-            } catch (
-                    Throwable
-                            e) { // not thrown by the task: a dependent stage so deep that completing it overflowed the
-                // stack
-                FailureLog.report("completing a task of compute pool " + name, e);
+            } catch (Throwable e) {
+                // Not thrown by the task: a dependent stage so deep that completing it overflowed the stack, or a lack
+                // of memory, which must not end the worker.
+                FailureLog.report(completing, e);
             }
         }
     }

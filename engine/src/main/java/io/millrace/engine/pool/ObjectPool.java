@@ -218,7 +218,7 @@ public final class ObjectPool<T> implements AutoCloseable {
                 onError.accept(failure);
                 return;
             } catch (Throwable e) { // close() must not throw, not even this
-                FailureLog.report("onError of the pool of " + name, e, failure);
+                FailureLog.report("the pool of " + name, e, failure);
                 return;
             }
         }

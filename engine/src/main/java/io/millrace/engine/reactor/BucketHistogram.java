@@ -90,6 +90,23 @@ final class BucketHistogram implements Histogram {
     }
 
     @Override
+    public Histogram since(Histogram earlier) {
+        if (!(earlier instanceof BucketHistogram before)) {
+            throw new IllegalArgumentException("cannot compare with " + earlier + ": it is not a loop's histogram");
+        }
+        long[] added = new long[counts.length];
+        long most = 0;
+        for (int i = 0; i < added.length; i++) {
+            // Never negative, even if the snapshots come in the wrong order.
+            added[i] = Math.max(0, counts[i] - before.counts[i]);
+            if (added[i] > 0) {
+                most = upperBound(i);
+            }
+        }
+        return new BucketHistogram(added, Math.min(max, most), Math.max(0, sum - before.sum));
+    }
+
+    @Override
     public String toString() {
         return count + " values, p50 " + percentileNanos(50) + " ns, p99 " + percentileNanos(99) + " ns, max " + max
                 + " ns";

@@ -5,6 +5,7 @@ import io.millrace.engine.CancelResult;
 import io.millrace.engine.LoopView;
 import io.millrace.engine.Priority;
 import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.internal.Insistence;
 import io.millrace.engine.recorder.FlightRecorderSwitch;
 import io.millrace.engine.recorder.LoopEvents;
 import io.millrace.engine.recorder.OpenLoops;
@@ -30,6 +31,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
@@ -116,6 +118,7 @@ public final class Reactor implements Watched, ThreadCarrier {
     private final Ring endOfTurn = new Ring();
     private final Ring costly = new Ring();
     private final ResumedThreads resumed = new ResumedThreads();
+    private final WakeUps wakeUps = new WakeUps();
     private final Heartbeat heartbeat = new Heartbeat();
     private final Stalls stalls = new Stalls();
 
@@ -129,6 +132,7 @@ public final class Reactor implements Watched, ThreadCarrier {
     private final Runnable closeQueue = this::closeQueue;
     private final Runnable cutOffAlarms = this::cutOffAlarms;
     private final Runnable endSinks = this::endSinks;
+    private final Runnable endOthers = this::endOthers;
     private final Runnable closePoll = this::closePoll;
 
     private volatile @Nullable Thread thread;
@@ -143,6 +147,9 @@ public final class Reactor implements Watched, ThreadCarrier {
     private volatile boolean finished;
 
     private final LateTasks late = new LateTasks();
+
+    /** Sinks that the last turn ends, too, though their sources may not be registered any more. */
+    private Collection<? extends EventSink> others = List.of();
 
     /** The time of this turn, taken in step 3; at the end of the turn, the time of step 8. */
     private long now;
@@ -169,6 +176,7 @@ public final class Reactor implements Watched, ThreadCarrier {
 
     Reactor(String name, EngineSettings settings) {
         FailureLog.prepare();
+        Insistence.prepare();
         this.name = name;
         this.clock = settings.clock;
         this.poll = settings.openPoll();
@@ -209,6 +217,19 @@ public final class Reactor implements Watched, ThreadCarrier {
     @Override
     public void onBlocked() {
         runResumedElsewhere();
+        wakeUps.unparkAll();
+    }
+
+    /**
+     * Unparks a thread that it does not carry: on the reactor's thread at the end of the turn, together with others,
+     * which costs less. Any thread.
+     */
+    public void unparkSoon(Thread other) {
+        if (!inLoop() || !other.isVirtual()) {
+            LockSupport.unpark(other);
+        } else if (wakeUps.add(other)) {
+            atEndOfTurn(wakeUps);
+        }
     }
 
     private void runResumedElsewhere() {
@@ -532,6 +553,7 @@ public final class Reactor implements Watched, ThreadCarrier {
         thread = null;
         // Whoever ran the reactor may wait for a virtual thread now, or never come back.
         runResumedElsewhere();
+        wakeUps.unparkAll();
         access.leave(poll);
     }
 
@@ -608,7 +630,12 @@ public final class Reactor implements Watched, ThreadCarrier {
     }
 
     private void enter(EngineStep step) {
-        CURRENT.setOpaque(this, step);
+        setCurrent(step);
+    }
+
+    /** The only place that writes it, and so linked in the first turn: the last one may have no memory for that. */
+    private void setCurrent(Object item) {
+        CURRENT.setOpaque(this, item);
         ITEMS.setOpaque(this, items + 1);
     }
 
@@ -645,8 +672,7 @@ public final class Reactor implements Watched, ThreadCarrier {
 
     /** The boundary around user code: nothing that it throws gets past this method (end-1). */
     private void runItem(Runnable item) {
-        CURRENT.setOpaque(this, item);
-        ITEMS.setOpaque(this, items + 1);
+        setCurrent(item);
         try {
             if ((boolean) TIMING.getOpaque(this)) {
                 runTimed(item);
@@ -704,6 +730,8 @@ public final class Reactor implements Watched, ThreadCarrier {
             leave();
         }
         OpenLoops.add(view);
+        // Here, because the first look takes long if somebody records already: the loop would be blocked by it.
+        boolean ignored = FlightRecorderSwitch.isOn();
     }
 
     /**
@@ -718,15 +746,15 @@ public final class Reactor implements Watched, ThreadCarrier {
             finished = true;
             runItem(cutOffAlarms);
             runItem(endSinks);
-            for (EventSink other : others) {
-                if (other.isOf(this)) {
-                    endSink(other);
-                }
-            }
+            this.others = others;
+            runItem(endOthers);
             runRest();
         } finally {
-            leave();
-            runContained(closePoll);
+            try {
+                leave();
+            } finally {
+                runContained(closePoll);
+            }
         }
     }
 
@@ -747,6 +775,14 @@ public final class Reactor implements Watched, ThreadCarrier {
         access.forEachSink(poll, endSink);
     }
 
+    private void endOthers() {
+        for (EventSink other : others) {
+            if (other.isOf(this)) {
+                endSink(other);
+            }
+        }
+    }
+
     private void closePoll() {
         OpenLoops.remove(view);
         poll.close();
@@ -755,12 +791,12 @@ public final class Reactor implements Watched, ThreadCarrier {
     /** Contained one by one, without allocating an object: see {@link #closeQueue}. */
     private void endSink(Object sink) {
         if (sink instanceof EventSink ours) {
-            CURRENT.setOpaque(this, ours);
+            setCurrent(ours);
             try {
                 ours.onReactorEnd();
             } catch (Throwable e) {
                 metrics.countFailure();
-                FailureLog.report(ours, "could not end in order", e);
+                FailureLog.reportEnd(ours, e);
             }
             clearInterrupt();
         }

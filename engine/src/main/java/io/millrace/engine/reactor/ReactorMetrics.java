@@ -11,6 +11,10 @@ import java.util.concurrent.atomic.LongAdder;
 public final class ReactorMetrics {
     private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);
 
+    static {
+        add(new long[1], 0, 1); // linked while there is memory: boundaries count with it when there is none
+    }
+
     private static final int TURNS = 0;
     private static final int EVENTS = 1;
     private static final int ITEMS = 2;

@@ -5,8 +5,6 @@ import io.millrace.engine.Histogram;
 import io.millrace.engine.LoopView;
 import io.millrace.engine.Metrics;
 import io.millrace.engine.Priority;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntSupplier;
 import java.util.stream.Collectors;
 import jdk.jfr.Category;
@@ -208,8 +206,7 @@ public final class LoopEvents {
         @Timespan(Timespan.NANOSECONDS)
         long lagP99;
 
-        @Label("Greatest Lag So Far")
-        @Description("Since the loop was opened")
+        @Label("Greatest Lag")
         @Timespan(Timespan.NANOSECONDS)
         long lagMax;
 
@@ -217,6 +214,10 @@ public final class LoopEvents {
         @Description("The share of the time in which the loop worked, a turn that has not ended included")
         @Percentage
         float utilisation;
+
+        @Label("Alarms")
+        @Description("How many alarms came due; if none did, the lag is not known and reads 0")
+        long alarms;
 
         @Label("Turns")
         long turns;
@@ -231,41 +232,39 @@ public final class LoopEvents {
         long inTurnFor;
     }
 
-    /** The loops that are open, each with what it had counted at its last event. */
-    private static final Map<LoopView, Before> LOOPS = new ConcurrentHashMap<>();
-
-    private record Before(long at, long busy, long turns) {}
+    /** What a loop had counted at its last event. */
+    private record Before(long at, long busy, long turns, Histogram lag) implements OpenLoops.Note {}
 
     /** Called when the recorder is started for the first time. */
     static void begin() {
-        FlightRecorder.addPeriodicEvent(LoopLagEvent.class, LoopEvents::recordLag);
+        FlightRecorder.addPeriodicEvent(LoopLagEvent.class, () -> OpenLoops.replaceNotes(LoopEvents::recordLag));
     }
 
-    private static void recordLag() {
-        OpenLoops.forEach(LoopEvents::recordLag);
-        LOOPS.keySet().removeIf(loop -> !OpenLoops.contains(loop));
-    }
-
-    private static void recordLag(LoopView loop) {
+    /** Records one event. The first one of a loop covers all its time. */
+    private static Before recordLag(LoopView loop, OpenLoops.@Nullable Note last) {
         Metrics metrics = loop.metrics();
         long inTurn = loop.turnLasts().toNanos();
-        Before now = new Before(System.nanoTime(), metrics.busyNanos() + inTurn, metrics.turns());
-        Before before = LOOPS.put(loop, now);
+        Before now = new Before(System.nanoTime(), metrics.busyNanos() + inTurn, metrics.turns(), metrics.loopLag());
+        Histogram lag = now.lag;
         LoopLagEvent event = new LoopLagEvent();
         event.loop = loop.name();
-        Histogram lag = metrics.loopLag();
-        event.lagMedian = lag.percentileNanos(50);
-        event.lagP99 = lag.percentileNanos(99);
-        event.lagMax = lag.maxNanos();
         event.inTurnFor = inTurn;
         for (Priority priority : Priority.values()) {
             event.waiting += metrics.queueDepth(priority);
         }
-        if (before != null) {
+        if (last instanceof Before before) {
+            lag = now.lag.since(before.lag);
             event.turns = now.turns - before.turns;
             event.utilisation = share(now.busy - before.busy, now.at - before.at);
+        } else {
+            event.turns = now.turns;
         }
+        event.alarms = lag.count();
+        event.lagMedian = lag.percentileNanos(50);
+        event.lagP99 = lag.percentileNanos(99);
+        event.lagMax = lag.maxNanos();
         event.commit();
+        return now;
     }
 
     private static float share(long part, long whole) {

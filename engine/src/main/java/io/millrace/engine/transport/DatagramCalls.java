@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * only.
  */
 abstract sealed class DatagramCalls {
+    long bytesSent;
+
     /** Receives some. Returns how many, 0 if there is none. */
     abstract int receive() throws IOException;
 
@@ -35,8 +37,13 @@ abstract sealed class DatagramCalls {
     /** Returns how many wait. */
     abstract int waiting();
 
-    /** Sends what waits, as far as the system takes it. Returns how many bytes were sent. */
-    abstract long flush() throws IOException;
+    /** Sends what waits, as far as the system takes it. Throws if it refuses one, which is then dropped. */
+    abstract void flush() throws IOException;
+
+    /** Returns how many bytes were sent since the beginning. */
+    final long bytesSent() {
+        return bytesSent;
+    }
 
     /** Several with a system call. */
     static final class Batched extends DatagramCalls {
@@ -103,25 +110,30 @@ abstract sealed class DatagramCalls {
         }
 
         @Override
-        long flush() throws IOException {
-            long bytes = 0;
+        void flush() throws IOException {
             while (first < end) {
                 int sent = out.send(state, fd, first, end - first);
                 if (sent < 0) {
                     if (Errno.isWouldBlock(sent)) {
-                        return bytes;
+                        return;
                     }
-                    first++; // this one cannot be sent; the next one may go somewhere else
+                    remove(1); // this one cannot be sent; the next one may go somewhere else
                     throw new ErrnoException("sendmmsg", fd, -sent);
                 }
                 for (int i = first; i < first + sent; i++) {
-                    bytes += out.length(i);
+                    bytesSent += out.length(i);
                 }
-                first += sent;
+                remove(sent);
             }
-            first = 0;
-            end = 0;
-            return bytes;
+        }
+
+        /** Removes the first ones that wait. When none is left, all places are free again. */
+        private void remove(int count) {
+            first += count;
+            if (first == end) {
+                first = 0;
+                end = 0;
+            }
         }
     }
 
@@ -179,16 +191,16 @@ abstract sealed class DatagramCalls {
         }
 
         @Override
-        long flush() throws IOException {
+        void flush() throws IOException {
             InetSocketAddress to = target;
             if (to == null) {
-                return 0;
+                return;
             }
             boolean blocked = false;
             try {
                 int sent = socket.trySendTo(out, to);
                 blocked = sent == Io.WOULD_BLOCK;
-                return Math.max(0, sent);
+                bytesSent += Math.max(0, sent);
             } finally {
                 if (!blocked) {
                     target = null;

@@ -176,8 +176,9 @@ public final class DatagramTransport implements EventSink, Runnable {
     private void flush() {
         while (calls.waiting() > 0) {
             int before = calls.waiting();
+            long bytesBefore = calls.bytesSent();
             try {
-                count(BYTES_OUT, calls.flush());
+                calls.flush();
                 int left = calls.waiting();
                 count(SENT, before - left);
                 if (left > 0) {
@@ -192,6 +193,8 @@ public final class DatagramTransport implements EventSink, Runnable {
                 count(DROPPED, 1);
                 count(SENT, before - calls.waiting() - 1);
                 sink.onFailed(e);
+            } finally {
+                count(BYTES_OUT, calls.bytesSent() - bytesBefore);
             }
         }
     }

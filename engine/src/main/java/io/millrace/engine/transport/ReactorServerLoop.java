@@ -29,12 +29,14 @@ public final class ReactorServerLoop implements ServerLoop {
     final Reactor reactor;
     private final Clock clock;
     private final Net net;
+    private final Consumer<Thread> waker;
     final LoopBuffer buffer = new LoopBuffer();
 
     public ReactorServerLoop(Reactor reactor, Clock clock) {
         this.reactor = reactor;
         this.clock = clock;
         this.net = Net.of(reactor.poll);
+        this.waker = reactor::unparkSoon;
     }
 
     /**
@@ -194,6 +196,11 @@ public final class ReactorServerLoop implements ServerLoop {
     @Override
     public ThreadCarrier home() {
         return reactor;
+    }
+
+    @Override
+    public Consumer<Thread> waker() {
+        return waker;
     }
 
     @Override

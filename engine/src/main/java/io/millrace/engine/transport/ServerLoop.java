@@ -10,6 +10,7 @@ import io.millrace.net.UdpSocket;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.Executor;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -188,5 +189,15 @@ public interface ServerLoop extends Executor {
      */
     default @Nullable ThreadCarrier home() {
         return null;
+    }
+
+    /**
+     * Returns what unparks threads that it does not carry: on any thread, but if this is the loop's own, perhaps only at
+     * the end of its turn, together with others.
+     *
+     * @return always the same
+     */
+    default Consumer<Thread> waker() {
+        return LockSupport::unpark;
     }
 }

@@ -160,8 +160,8 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
         try {
             accepted.accept(stream);
         } catch (Throwable e) {
+            FailureLog.report(stream, e);
             stream.close();
-            FailureLog.report("taking " + stream, e);
         }
         loop.reactor.clearInterrupt(); // left by this connection's handler; another handler may run in the same turn
     }

@@ -67,6 +67,9 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
     private boolean closed;
     /** Whether it has failed and will be closed soon. */
     private boolean broken;
+    /** Why, if it has not been said yet. */
+    private @Nullable Throwable unexpected;
+
     /** Whether {@link #cutOff} has ended its input, so that the end that is read is not the peer's. */
     private volatile boolean cutOff;
 
@@ -110,6 +113,7 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
         int bits = pending;
         pending = 0;
         if (closed || broken) {
+            failAfterAll();
             return;
         }
         share = FILE_SHARE;
@@ -133,10 +137,29 @@ final class SocketTransport implements StreamTransport, EventSink, Prefetchable,
             failSoon(e);
         } catch (Throwable e) {
             // Not thrown by the handler, whose exceptions the sink contains: the state of this connection cannot be
-            // trusted any more.
-            failSoon(new IOException(
-                    "cannot go on with " + this + ": " + e.getClass().getName(), e));
+            // trusted any more. Nothing here needs memory, the lack of which is the usual reason.
+            broken = true;
+            unexpected = e;
+            queue();
         }
+    }
+
+    /** Ends the connection after a failure that was not expected: in the next turn in which there is memory for that. */
+    private void failAfterAll() {
+        Throwable cause = unexpected;
+        if (cause == null) {
+            return;
+        }
+        IOException told;
+        try {
+            told = new IOException(
+                    "cannot go on with " + this + ": " + cause.getClass().getName(), cause);
+        } catch (OutOfMemoryError e) {
+            queue();
+            return;
+        }
+        unexpected = null;
+        fail(told);
     }
 
     private boolean finishConnect() throws IOException {

@@ -35,6 +35,11 @@ public final class CarriedThread implements Executor, Runnable {
 
     private final ThreadCarrier carrier;
     private final Thread thread;
+    /**
+     * What it runs; null when that has begun. Threads that it has started know this object, as their scheduler, for as
+     * long as they live, and must not keep what it has used.
+     */
+    private @Nullable Runnable task;
     /** Written by the first {@link #execute}, which is part of the thread's start. */
     private @Nullable Runnable continuation;
 
@@ -63,7 +68,16 @@ public final class CarriedThread implements Executor, Runnable {
      */
     public CarriedThread(ThreadCarrier carrier, String name, Runnable task) {
         this.carrier = carrier;
-        this.thread = LoopThreads.unstarted(this, name, LoopThreads.at(carrier, task));
+        this.task = task;
+        this.thread = LoopThreads.unstarted(this, name, LoopThreads.at(carrier, this::runTask));
+    }
+
+    private void runTask() {
+        Runnable what = task;
+        task = null;
+        if (what != null) {
+            what.run();
+        }
     }
 
     /** Starts it. If the caller is the loop, and carries nothing else, it runs within this call until it parks. */

@@ -3,8 +3,6 @@ package io.millrace.engine.vthread;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.reflect.Field;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -40,7 +38,14 @@ public final class LoopThreads {
     public record Probe(boolean isAvailable, String reason) {}
 
     /** Everything that a successful probe has found. */
-    record Access(VarHandle scheduler, Executor jdk) {}
+    private record Access(VarHandle field, Executor jdk) implements SchedulerTrial.Factory {
+        @Override
+        public Thread unstarted(Executor scheduler, String name, Runnable task) {
+            Thread.Builder.OfVirtual builder = Thread.ofVirtual().name(name);
+            field.set(builder, scheduler);
+            return builder.unstarted(task);
+        }
+    }
 
     private record Outcome(Probe probe, @Nullable Access access) {}
 
@@ -112,7 +117,7 @@ public final class LoopThreads {
                 return refused(version + " has a default scheduler of another type, " + standard.getType());
             }
             Access access = new Access(handle, jdk);
-            String wrong = tryOut(access);
+            String wrong = SchedulerTrial.tryOut(access);
             return wrong == null
                     ? new Outcome(new Probe(true, version + " lets a program choose their scheduler"), access)
                     : refused(version + " " + wrong);
@@ -130,54 +135,6 @@ public final class LoopThreads {
         return new Outcome(new Probe(false, why), null);
     }
 
-    /** Runs a virtual thread by hand on a platform thread. Returns what is wrong, or null. */
-    private static @Nullable String tryOut(Access access) {
-        if (!Thread.currentThread().isVirtual()) {
-            boolean asked = Thread.interrupted(); // it would be lost: a thread that leaves clears it
-            try {
-                return runByHand(access);
-            } finally {
-                if (asked) {
-                    Thread.currentThread().interrupt();
-                }
-            }
-        }
-        String[] wrong = {"could not try it"};
-        Thread platform = Thread.ofPlatform().daemon(true).start(() -> wrong[0] = runByHand(access));
-        boolean interrupted = false;
-        while (platform.isAlive()) {
-            try {
-                platform.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-        return wrong[0];
-    }
-
-    @SuppressWarnings("ThreadPriorityCheck") // not a hint here: the scheduler is the list
-    private static @Nullable String runByHand(Access access) {
-        List<Runnable> continuations = new ArrayList<>();
-        List<Thread> ran = new ArrayList<>();
-        Thread thread = unstarted(access, continuations::add, "millrace-probe", () -> {
-            ran.add(Thread.currentThread());
-            Thread.yield();
-            ran.add(Thread.currentThread());
-        });
-        thread.start();
-        for (int i = 0; i < 2; i++) {
-            if (continuations.size() != i + 1 || ran.size() != i) {
-                return "does not pass the continuations of a virtual thread to its scheduler";
-            }
-            continuations.get(i).run();
-        }
-        boolean works = ran.equals(List.of(thread, thread)) && thread.getState() == Thread.State.TERMINATED;
-        return works ? null : "does not run a virtual thread on the thread that its scheduler chooses";
-    }
-
     /**
      * Creates a virtual thread with a scheduler.
      *
@@ -187,13 +144,7 @@ public final class LoopThreads {
      * @return not started
      */
     static Thread unstarted(Executor scheduler, String name, Runnable task) {
-        return unstarted(access(), scheduler, name, task);
-    }
-
-    private static Thread unstarted(Access access, Executor scheduler, String name, Runnable task) {
-        Thread.Builder.OfVirtual builder = Thread.ofVirtual().name(name);
-        access.scheduler.set(builder, scheduler);
-        return builder.unstarted(task);
+        return access().unstarted(scheduler, name, task);
     }
 
     /**
@@ -208,7 +159,7 @@ public final class LoopThreads {
         Access access = OUTCOME.access;
         return access == null
                 ? Thread.ofVirtual().name(name).unstarted(task)
-                : unstarted(access, access.jdk, name, task);
+                : access.unstarted(access.jdk, name, task);
     }
 
     /** Returns the JDK's scheduler. Only if it is available. */

@@ -24,6 +24,9 @@ public final class Stalls {
     private record Place(long count, long longestNanos, long totalNanos, long lastNanos, long at, BlockedLoop last) {}
 
     private final Map<String, Place> places = new ConcurrentHashMap<>();
+    /** How often an item has blocked, in whatever place. Written by the watchdog's thread only. */
+    private volatile long blockedCount;
+
     private volatile Tally busy = Tally.NONE;
     private volatile Tally starved = Tally.NONE;
     private volatile Tally paused = Tally.NONE;
@@ -33,6 +36,7 @@ public final class Stalls {
     // ---- The watchdog's thread ----
 
     /** An item has begun to block: reported once per item. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one writer
     void begin(String place, BlockedLoop blocked, long now) {
         if (places.size() == PLACES && !places.containsKey(place)) {
             places.entrySet().stream()
@@ -50,6 +54,7 @@ public final class Stalls {
                         nanos,
                         now,
                         blocked));
+        blockedCount++;
         ongoing = place;
         tellRecorder(place, blocked, nanos, false);
     }
@@ -121,7 +126,7 @@ public final class Stalls {
                         blocked(entry.getKey(), entry.getValue(), entry.getKey().equals(present), now))
                 .sorted(Comparator.comparing(Blocked::sinceLast))
                 .toList();
-        return new StallReport(blocked, busy, starved, paused);
+        return new StallReport(blocked, blockedCount, busy, starved, paused);
     }
 
     private static Blocked blocked(String where, Place place, boolean ongoing, long now) {

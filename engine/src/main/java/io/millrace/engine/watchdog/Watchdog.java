@@ -2,7 +2,9 @@ package io.millrace.engine.watchdog;
 
 import io.millrace.engine.BlockedLoop;
 import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.internal.Insistence;
 import io.millrace.poll.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -21,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * timeout, until a reactor that wakes resumes it: see {@link WatchdogSleep}.
  */
 public final class Watchdog {
+    private static final Object NAME = "the watchdog";
+
     private final List<? extends Watched> reactors;
     private final Clock clock;
     /** Whether time passes by itself; a clock that tests move says nothing about what the kernel did meanwhile. */
@@ -31,6 +35,13 @@ public final class Watchdog {
     private final @Nullable Consumer<BlockedLoop> report;
     private final WatchdogLog log;
     private final LoopDiagnosis[] suspects;
+    /** The beats of the last look, and how long the watchdog has slept since. */
+    private final long[] beats;
+
+    private long sleptNanos;
+    /** Whether the last look failed. */
+    private boolean failing;
+
     private final Thread thread;
 
     private final WatchdogSleep watchdogSleep;
@@ -57,6 +68,10 @@ public final class Watchdog {
         this.log = new WatchdogLog(name);
         this.suspects =
                 reactors.stream().map(reactor -> new LoopDiagnosis(limitNanos)).toArray(LoopDiagnosis[]::new);
+        // A class that is needed for the first time while the heap is full can never be used again.
+        String ignored = WatchdogLog.place(new BlockedLoop(name, "nothing", Duration.ZERO, List.of()));
+        this.beats = new long[suspects.length];
+        this.sleptNanos = periodNanos;
         this.thread = Thread.ofPlatform().daemon(true).name(name + "-watchdog").unstarted(this::watch);
         this.watchdogSleep = new WatchdogSleep(
                 reactors.stream().map(Watched::heartbeat).toArray(Heartbeat[]::new), () -> LockSupport.unpark(thread));
@@ -76,33 +91,48 @@ public final class Watchdog {
         LockSupport.unpark(thread);
     }
 
+    /** Nothing ends the thread but {@link #stop}. After a failure it looks again, a period later. */
     private void watch() {
-        long[] last = new long[suspects.length];
-        long pausedNanos = 0;
         while (!stopped) {
-            boolean active = true;
             try {
-                active = look(last, pausedNanos);
-                if (log.isSummaryDue(clock.nanoTime())) {
-                    reactors.forEach(reactor -> log.keepIfLongest(reactor.stopTiming()));
-                    log.summarise(clock.nanoTime());
-                }
+                boolean active = look();
+                failing = false;
+                Thread.interrupted(); // left behind by the report's consumer: an interrupted thread cannot park
+                sleep(active);
             } catch (Throwable e) {
-                FailureLog.report("the watchdog", e);
-            }
-            pausedNanos = 0;
-            Thread.interrupted(); // left behind by the report's consumer: an interrupted thread cannot park
-            if (!active) {
-                if (watchdogSleep.suspend() && !stopped) {
-                    LockSupport.park(this);
+                if (!failing) { // a full heap is full for many looks
+                    failing = true;
+                    FailureLog.report(NAME, e);
                 }
-                watchdogSleep.resume();
-            } else {
-                long began = System.nanoTime();
-                LockSupport.parkNanos(this, periodNanos);
-                pausedNanos = realTime ? late(System.nanoTime() - began) : 0;
+                Insistence.pause(periodNanos);
             }
         }
+    }
+
+    private void sleep(boolean active) {
+        if (active) {
+            long began = System.nanoTime();
+            LockSupport.parkNanos(this, periodNanos);
+            sleptNanos = System.nanoTime() - began;
+            return;
+        }
+        sleptNanos = periodNanos;
+        if (watchdogSleep.suspend() && !stopped) {
+            LockSupport.park(this);
+        }
+        watchdogSleep.resume();
+    }
+
+    /** Counts a pause, checks all reactors and sums up. Returns false if it may sleep until a reactor wakes. */
+    private boolean look() {
+        long pausedNanos = realTime ? late(sleptNanos) : 0;
+        sleptNanos = periodNanos;
+        boolean active = look(beats, pausedNanos);
+        if (log.isSummaryDue(clock.nanoTime())) {
+            reactors.forEach(reactor -> log.keepIfLongest(reactor.stopTiming()));
+            log.summarise(clock.nanoTime());
+        }
+        return active;
     }
 
     /** Returns how long the process was paused: by how much the watchdog slept longer than intended. */

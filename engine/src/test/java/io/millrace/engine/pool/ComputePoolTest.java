@@ -186,6 +186,7 @@ class ComputePoolTest {
 
         gate.countDown();
         low.join();
+        pool.close(); // one that was queued before low ended may still be running
 
         // Each takes 1 ms: LOW is on a level with SYSTEM after 40, and older than the 41st.
         assertThat(log.subList(0, log.indexOf("low"))).hasSize(40).containsOnly("urgent");

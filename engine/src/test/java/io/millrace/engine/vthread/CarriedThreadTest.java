@@ -1,7 +1,9 @@
 package io.millrace.engine.vthread;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import java.lang.ref.WeakReference;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -168,6 +170,7 @@ class CarriedThreadTest {
         inInitializer = () -> log.add("ran " + self[0].onCarrier(() -> log.add("carrier")));
         self[0] = new CarriedThread(carrier, "test", () -> {
             Initialized.touch();
+            Thread.yield(); // leaves, with nothing to be done
             log.add("then " + self[0].onCarrier(() -> log.add("carrier")));
         });
         self[0].start();
@@ -275,6 +278,32 @@ class CarriedThreadTest {
     }
 
     @Test
+    @DisplayName("vt-4 a thread that was resumed on the loop while it ran elsewhere can be unparked there later")
+    void resumedWhileElsewhere() throws Exception {
+        AtomicInteger step = new AtomicInteger();
+        CarriedThread thread = new CarriedThread(carrier, "test", () -> {
+            LockSupport.park();
+            step.set(1);
+            while (step.get() == 1) {
+                Thread.onSpinWait();
+            }
+            while (step.get() == 2) {
+                LockSupport.park(); // the first of them returns at once
+            }
+        });
+        thread.start();
+        carrier.close(); // as if it were blocked
+        LockSupport.unpark(thread.thread());
+        await().until(() -> step.get() == 1);
+        thread.resume(); // it has not parked, so nothing is submitted
+        step.set(2);
+        await().until(() -> thread.thread().getState() == Thread.State.WAITING);
+        step.set(3);
+        LockSupport.unpark(thread.thread());
+        assertThat(thread.thread().join(java.time.Duration.ofSeconds(10))).isTrue();
+    }
+
+    @Test
     @DisplayName("vt-3 a thread that goes on elsewhere, while its loop does what it left behind, is not on the loop")
     void elsewhereIsNotOnTheLoop() throws Exception {
         CompletableFuture<String> elsewhere = new CompletableFuture<>();
@@ -359,6 +388,32 @@ class CarriedThreadTest {
                         .start(() -> child.complete(Thread.currentThread().toString())));
         thread.start();
         assertThat(child.get(10, TimeUnit.SECONDS)).contains("ForkJoinPool");
+    }
+
+    @Test
+    @DisplayName("vt-6 when it has ended, what it ran is not kept, though a virtual thread that it has started goes on")
+    void keepsNothing() throws Exception {
+        CompletableFuture<Thread> child = new CompletableFuture<>();
+        Object[] used = {new Object()};
+        WeakReference<Object> kept = new WeakReference<>(used[0]);
+        start(child, used[0]);
+        used[0] = null;
+        assertThat(child.get(20, TimeUnit.SECONDS).isAlive()).isTrue();
+        await().until(() -> {
+            System.gc();
+            return kept.refersTo(null);
+        });
+        LockSupport.unpark(child.join());
+        child.join().join();
+    }
+
+    private void start(CompletableFuture<Thread> child, Object used) {
+        CarriedThread thread = new CarriedThread(carrier, "test", () -> {
+            child.complete(Thread.startVirtualThread(LockSupport::park));
+            log.add(used.toString());
+        });
+        thread.start();
+        assertThat(thread.thread().isAlive()).isFalse();
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.millrace.engine.vthread.LoopThreads.Internals;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -52,6 +53,24 @@ class LoopThreadsTest {
         assertThat(probe.reason())
                 .contains(reason)
                 .contains("Java " + Runtime.version().feature());
+    }
+
+    @Test
+    @DisplayName("vt-2 on a JDK that treats a scheduler in another way they cannot, and the reason says in which")
+    void otherSchedulers() {
+        SchedulerTrial.Factory usual = LoopThreads::unstarted;
+        assertThat(SchedulerTrial.tryOut(usual)).isNull();
+        assertThat(SchedulerTrial.tryOut(
+                        (scheduler, name, task) -> Thread.ofVirtual().name(name).unstarted(task)))
+                .contains("does not pass");
+        assertThat(SchedulerTrial.tryOut((scheduler, name, task) ->
+                        usual.unstarted(next -> scheduler.execute(() -> next.run()), name, task)))
+                .contains("another continuation");
+        assertThat(SchedulerTrial.tryOut((scheduler, name, task) -> usual.unstarted(scheduler, name, () -> {
+                    task.run();
+                    LockSupport.park();
+                })))
+                .contains("does not run");
     }
 
     @Test
