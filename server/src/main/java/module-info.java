@@ -1,6 +1,17 @@
 import org.jspecify.annotations.NullMarked;
 
-/** TCP servers and clients on the engine: {@link io.millrace.server.TcpServer} and {@link io.millrace.server.TcpClient}. */
+/**
+ * TCP servers and clients on the engine: {@link io.millrace.server.TcpServer} and {@link io.millrace.server.TcpClient}.
+ *
+ * <p>An echo server:
+ *
+ * {@snippet :
+ * try (TcpServer server = TcpServer.listen(port, (connection, data) -> connection.send(data))) {
+ *     System.out.println(server + "; Enter ends it");
+ *     System.in.read();
+ * }
+ * }
+ */
 @NullMarked
 @SuppressWarnings("module")
 module io.millrace.server {

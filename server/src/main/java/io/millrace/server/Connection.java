@@ -1,5 +1,6 @@
 package io.millrace.server;
 
+import io.millrace.net.FileSource;
 import io.millrace.net.UnixAddress;
 import io.millrace.server.connection.ConnectionCalls;
 import io.millrace.server.tls.TlsSession;
@@ -178,6 +179,22 @@ public sealed interface Connection extends Executor permits ConnectionCalls {
      * @throws IllegalArgumentException if position or count is negative
      */
     SendResult sendFile(Path file, long position, long count) throws IOException;
+
+    /**
+     * Sends part of a file that is open, as {@link #sendFile(Path, long, long)} does: for programs that look at a file
+     * before they send it, and must send the one that they have looked at. The connection closes it, whatever comes of
+     * this call.
+     *
+     * @param file opened for reading; of either family, though a file of the other family than the connection's is copied
+     * @param position the first byte to send
+     * @param count how many bytes to send
+     * @return whether it was taken; if not, nothing of it is sent
+     * @throws java.io.EOFException if the file has fewer bytes from that position on
+     * @throws java.nio.channels.ClosedChannelException if the file is closed
+     * @throws IOException if it cannot be read for another reason
+     * @throws IllegalArgumentException if position or count is negative
+     */
+    SendResult sendFile(FileSource file, long position, long count) throws IOException;
 
     /**
      * Returns how many bytes are waiting to be sent, including those of files.

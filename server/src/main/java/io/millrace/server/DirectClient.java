@@ -183,6 +183,11 @@ public final class DirectClient implements Monitored, AutoCloseable {
     }
 
     @Override
+    public boolean isOpen() {
+        return client.isOpen();
+    }
+
+    @Override
     public List<String> remaining() {
         return client.remaining();
     }

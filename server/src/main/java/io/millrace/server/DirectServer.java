@@ -161,6 +161,11 @@ public final class DirectServer implements Monitored, AutoCloseable {
     }
 
     @Override
+    public boolean isOpen() {
+        return server.isOpen();
+    }
+
+    @Override
     public List<String> remaining() {
         return server.remaining();
     }

@@ -46,6 +46,13 @@ public sealed interface Monitored permits TcpServer, TcpClient, DirectServer, Di
     Optional<ConnectionSnapshot> connection(long id);
 
     /**
+     * Returns whether it takes new connections, or makes them.
+     *
+     * @return false once it is being shut down or closed
+     */
+    boolean isOpen();
+
+    /**
      * Returns what a shutdown waits for, or would wait for if it were called now.
      *
      * @return a human-readable line about each, at most 1,000; empty if nothing

@@ -415,6 +415,11 @@ public final class TcpClient implements Monitored, AutoCloseable {
     }
 
     @Override
+    public boolean isOpen() {
+        return !closed;
+    }
+
+    @Override
     public List<String> remaining() {
         return monitor.remaining();
     }

@@ -445,6 +445,11 @@ public final class TcpServer implements Monitored, AutoCloseable {
     }
 
     @Override
+    public boolean isOpen() {
+        return !ending.hasBegun();
+    }
+
+    @Override
     public List<String> remaining() {
         return monitor.remaining();
     }

@@ -134,6 +134,52 @@ class FlightRecorderTest {
     }
 
     @Test
+    @DisplayName("obs-1: the lag of an event is that of the time since the last one, and its alarms add up")
+    void lagIsOfThePeriod() throws Exception {
+        try (Recording recording = new Recording();
+                Reactors manager =
+                        Reactors.builder().reactors(1).name("lagging").open()) {
+            recording.enable("millrace.LoopLag").withPeriod(Duration.ofMillis(20));
+            recording.start();
+            CountDownLatch fired = new CountDownLatch(10);
+            // The loop is held, so that the alarms are late by far more than those of a machine that is busy.
+            CountDownLatch letGo = new CountDownLatch(1);
+            manager.execute(() -> {
+                for (int i = 0; i < 10; i++) {
+                    manager.schedule(Duration.ofMillis(1), ok -> fired.countDown());
+                }
+                awaitQuietly(letGo);
+            });
+            long held = System.nanoTime();
+            await().until(() -> System.nanoTime() - held > 300_000_000);
+            letGo.countDown();
+            assertThat(fired.await(20, TimeUnit.SECONDS)).isTrue();
+            long fires = System.nanoTime();
+            await().until(() -> System.nanoTime() - fires > 200_000_000);
+            List<RecordedEvent> events = of(read(recording), "LoopLag", "lagging-0");
+            assertThat(events.stream()
+                            .mapToLong(event -> event.getLong("alarms"))
+                            .sum())
+                    .isEqualTo(10);
+            List<RecordedEvent> late =
+                    events.stream().filter(event -> event.getLong("alarms") > 0).toList();
+            assertThat(late)
+                    .allSatisfy(event -> assertThat(event.getDuration("lagMax")).isGreaterThan(Duration.ofMillis(250)));
+            assertThat(events.getLast().getLong("alarms")).isZero();
+            assertThat(events.getLast().getDuration("lagMax")).isEqualTo(Duration.ZERO);
+            assertThat(events.getLast().getDuration("lagP99")).isEqualTo(Duration.ZERO);
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await(40, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
     @DisplayName("obs-1: an event that is not enabled is not recorded")
     void recordsNothingElse() throws Exception {
         try (Recording recording = new Recording()) {

@@ -22,6 +22,7 @@ import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -145,6 +146,39 @@ class MonitoredTest {
             one.close();
             await().untilAsserted(
                             () -> assertThat(server.connection(first.id())).isEmpty());
+        }
+    }
+
+    @Test
+    @DisplayName("obs-4: a counter never decreases, whoever closes connections meanwhile")
+    void countersNeverDecrease() throws Exception {
+        int many = 400;
+        List<Socket> peers = new ArrayList<>();
+        try (TcpServer server = TcpServer.builder()
+                .reactors(Reactors.builder().reactors(2).name("churned"))
+                .backlog(many)
+                .start(ECHO)) {
+            for (int i = 0; i < many; i++) {
+                peers.add(connect(server));
+                exchange(peers.getLast(), "x".repeat(100));
+            }
+            ServerMetrics metrics = server.metrics();
+            await().untilAsserted(() -> assertThat(metrics.bytesReceived()).isEqualTo(many * 100L));
+            Thread closes = Thread.ofPlatform().start(() -> {
+                for (ConnectionSnapshot each : server.connections()) {
+                    server.context().close(each.id());
+                }
+            });
+            while (metrics.connections() > 0) {
+                assertThat(metrics.bytesReceived()).isEqualTo(many * 100L);
+                assertThat(metrics.bytesSent()).isEqualTo(many * 100L);
+            }
+            closes.join();
+            assertThat(metrics.bytesReceived()).isEqualTo(many * 100L);
+        } finally {
+            for (Socket peer : peers) {
+                peer.close();
+            }
         }
     }
 

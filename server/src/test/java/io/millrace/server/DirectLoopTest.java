@@ -13,8 +13,11 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -56,6 +59,35 @@ class DirectLoopTest {
 
     private static BufferedReader reader(Socket socket) throws IOException {
         return new BufferedReader(new InputStreamReader(socket.getInputStream(), UTF_8));
+    }
+
+    @Test
+    @DisplayName("srv-7, vt-2: what a conversation on a loop connects is on that loop")
+    void connectsOnItsLoop() throws Exception {
+        CompletableFuture<Set<Thread>> where = new CompletableFuture<>();
+        try (Reactors reactors = Reactors.builder().reactors(3).name("test").open();
+                TcpServer upstream = TcpServer.builder().manager(reactors).start((connection, data) -> {});
+                TcpClient client = TcpClient.builder().manager(reactors).open();
+                DirectServer direct = DirectServer.start(TcpServer.builder().manager(reactors), socket -> {
+                    Set<Thread> threads = ConcurrentHashMap.newKeySet();
+                    for (int i = 0; i < 6; i++) {
+                        client.connect(upstream.address(), new ConnectionHandler() {
+                                    @Override
+                                    public void onConnect(Connection connection) {
+                                        threads.add(Thread.currentThread());
+                                    }
+
+                                    @Override
+                                    public void onData(Connection connection, ByteBuffer data) {}
+                                })
+                                .get(10, TimeUnit.SECONDS);
+                    }
+                    where.complete(threads);
+                });
+                Socket peer = connect(direct.address())) {
+            assertThat(peer.isConnected()).isTrue();
+            assertThat(where.get(20, TimeUnit.SECONDS)).hasSize(1);
+        }
     }
 
     @Test

@@ -1140,4 +1140,51 @@ class DirectServerTest {
             assertThat(log.poll()).isEqualTo("on purpose");
         }
     }
+
+    @Test
+    @DisplayName("vt-3 an interrupt of the thread that waits for code off the loop reaches that code")
+    void offLoopInterrupted() throws Exception {
+        CompletableFuture<Boolean> reached = new CompletableFuture<>();
+        CountDownLatch runs = new CountDownLatch(1);
+        Thread caller = Thread.ofVirtual().start(() -> {
+            try {
+                io.millrace.engine.OffLoop.call(() -> {
+                    runs.countDown();
+                    try {
+                        Thread.sleep(Duration.ofSeconds(20));
+                        reached.complete(false);
+                    } catch (InterruptedException e) {
+                        reached.complete(true);
+                    }
+                    return null;
+                });
+                log.add("returned");
+            } catch (Exception e) {
+                log.add(e.getClass().getSimpleName());
+            }
+        });
+        runs.await();
+        caller.interrupt();
+        assertThat(reached.get(25, TimeUnit.SECONDS)).isTrue();
+        assertThat(log.poll(20, TimeUnit.SECONDS)).isEqualTo("InterruptedException");
+    }
+
+    @Test
+    @DisplayName("vt-3 what code off the loop throws is thrown as it is, also what futures would wrap or unwrap")
+    void offLoopThrows() {
+        for (Throwable thrown : new Throwable[] {
+            new java.util.concurrent.CompletionException(new IOException("inside")),
+            new java.util.concurrent.CancellationException("on purpose"),
+            new java.util.concurrent.ExecutionException(new IOException("inside")),
+            new AssertionError("on purpose")
+        }) {
+            assertThatThrownBy(() -> io.millrace.engine.OffLoop.call(() -> {
+                        if (thrown instanceof Error error) {
+                            throw error;
+                        }
+                        throw (Exception) thrown;
+                    }))
+                    .isSameAs(thrown);
+        }
+    }
 }

@@ -20,6 +20,7 @@ import io.millrace.poll.Readiness;
 import io.millrace.poll.Received;
 import io.millrace.poll.Registration;
 import io.millrace.poll.Sender;
+import io.millrace.poll.Source;
 import io.millrace.poll.Timer;
 import io.millrace.server.DirectServerTest.Place;
 import java.io.BufferedReader;
@@ -32,6 +33,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -244,6 +246,44 @@ class DirectWaitsTest {
                     soft.close();
                 });
         pipe.close();
+    }
+
+    @ParameterizedTest
+    @MethodSource(PLACES)
+    @DisplayName("vt-5 a source whose own code throws an error fails the wait, whichever thread runs that code")
+    void sourceFails(Place place) throws Exception {
+        try (Reactors reactors = place.open();
+                DirectServer server = place.start(reactors, socket -> {
+                    for (int good = 0; good < 4; good++) {
+                        log.add(failsAfter(good));
+                    }
+                });
+                Socket socket = connect(server)) {
+            assertThat(socket.getInputStream().read()).isNegative();
+            assertThat(log).containsExactly("on purpose", "on purpose", "on purpose", "nothing");
+        }
+    }
+
+    /** Waits for a source that answers a number of calls, and returns what that throws. */
+    private static String failsAfter(int good) throws Exception {
+        AtomicInteger calls = new AtomicInteger();
+        try (Registration inner = new Registration();
+                Registration other = new Registration()) {
+            Source failing = () -> {
+                if (calls.getAndIncrement() == good) {
+                    throw new NoClassDefFoundError("on purpose");
+                }
+                return inner.handle();
+            };
+            try {
+                OnLoop.await(failing, Interest.READABLE, Duration.ofMillis(1));
+                return "nothing";
+            } catch (NoClassDefFoundError e) {
+                assertThat(OnLoop.await(other, Interest.READABLE, Duration.ofMillis(1)))
+                        .isEqualTo(Readiness.NONE);
+                return e.getMessage();
+            }
+        }
     }
 
     @ParameterizedTest

@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.millrace.engine.Reactors;
+import io.millrace.net.ByteStream;
 import io.millrace.net.TcpStream;
+import io.millrace.net.UnixAddress;
 import io.millrace.server.connection.ConnectionProbe;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -15,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -35,6 +39,10 @@ class SocketOptionsTest {
         TcpStream stream() throws Exception {
             return ConnectionProbe.stream(connected.get(10, TimeUnit.SECONDS));
         }
+
+        ByteStream socket() throws Exception {
+            return ConnectionProbe.socket(connected.get(10, TimeUnit.SECONDS));
+        }
     }
 
     @ParameterizedTest
@@ -48,7 +56,7 @@ class SocketOptionsTest {
                 TcpServer server = TcpServer.builder()
                         .manager(manager)
                         .sendBuffer(40_000)
-                        .receiveBuffer(50_000)
+                        .receiveBuffer(20_000) // unlike the default of any system
                         .trafficClass(0x28)
                         .linger(Duration.ofSeconds(3))
                         .start(atServer);
@@ -64,7 +72,7 @@ class SocketOptionsTest {
             client.connect(server.address(), atClient).get(10, TimeUnit.SECONDS);
             TcpStream accepted = atServer.stream();
             assertThat(accepted.sendBuffer()).isBetween(40_000, 80_000);
-            assertThat(accepted.receiveBuffer()).isBetween(50_000, 100_000);
+            assertThat(accepted.receiveBuffer()).isBetween(20_000, 40_000);
             assertThat(accepted.trafficClass()).isEqualTo(0x28);
             assertThat(accepted.linger()).isEqualTo(Duration.ofSeconds(3));
             assertThat(accepted.noDelay()).isTrue();
@@ -76,6 +84,37 @@ class SocketOptionsTest {
             assertThat(connected.linger()).isEqualTo(Duration.ZERO);
             assertThat(connected.noDelay()).isFalse();
             assertThat(connected.keepAlive()).isNull();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @EnabledOnOs(OS.LINUX)
+    @DisplayName("srv-15, srv-14: at a Unix socket, too, both ends have the buffers of their builders")
+    void buffersAtUnixSockets(String backend, @TempDir Path directory) throws Exception {
+        UnixAddress address = UnixAddress.of(directory.resolve("s"));
+        Connected atServer = new Connected();
+        Connected atClient = new Connected();
+        try (Reactors manager = Reactors.builder().reactors(1).backend(backend).open();
+                TcpServer server = TcpServer.builder()
+                        .manager(manager)
+                        .address(address)
+                        .sendBuffer(40_000)
+                        .receiveBuffer(20_000)
+                        .start(atServer);
+                TcpClient client = TcpClient.builder()
+                        .manager(manager)
+                        .sendBuffer(60_000)
+                        .receiveBuffer(70_000)
+                        .open()) {
+            assertThat(server.isOpen()).isTrue();
+            client.connect(address, atClient).get(10, TimeUnit.SECONDS);
+            ByteStream accepted = atServer.socket();
+            assertThat(accepted.sendBuffer()).isBetween(40_000, 80_000);
+            assertThat(accepted.receiveBuffer()).isBetween(20_000, 40_000);
+            ByteStream connected = atClient.socket();
+            assertThat(connected.sendBuffer()).isBetween(60_000, 120_000);
+            assertThat(connected.receiveBuffer()).isBetween(70_000, 140_000);
         }
     }
 

@@ -4,16 +4,20 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.millrace.engine.Reactors;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -188,6 +192,96 @@ class UdpServerTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("srv-14: answers that the system refuses are dropped and told of, however many; others are sent")
+    void refusedAnswers(String backend) throws Exception {
+        LinkedBlockingQueue<Throwable> told = new LinkedBlockingQueue<>();
+        UdpServer server = keep(server(backend, 1).maxDatagram(65_535).start(new DatagramHandler() {
+            @Override
+            public void onDatagram(Datagram from, ByteBuffer data) {
+                if (data.get(0) == 'x') {
+                    from.reply(ByteBuffer.allocate(65_530)); // more than IPv4 can carry
+                } else {
+                    from.reply(data);
+                }
+            }
+
+            @Override
+            public void onError(Throwable failure) {
+                told.add(failure);
+            }
+        }));
+        DatagramSocket socket = socket();
+        int refused = 40; // more than wait for one system call
+        for (int i = 0; i < refused; i++) {
+            send(socket, server, "x");
+            assertThat(told.poll(10, TimeUnit.SECONDS)).isInstanceOf(IOException.class);
+        }
+        for (int i = 0; i < 3; i++) {
+            send(socket, server, "good");
+            assertThat(receive(socket)).isEqualTo("good");
+        }
+        await().until(() -> server.datagramsSent() == 3);
+        assertThat(server.datagramsDropped()).isEqualTo(refused);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("srv-14: of answers that go out together, all are sent and counted but the one that is refused")
+    void refusedAmongOthers(String backend) throws Exception {
+        CountDownLatch sent = new CountDownLatch(1);
+        LinkedBlockingQueue<Throwable> told = new LinkedBlockingQueue<>();
+        UdpServer server = keep(server(backend, 1).maxDatagram(65_535).start(new DatagramHandler() {
+            @Override
+            public void onDatagram(Datagram from, ByteBuffer data) throws Exception {
+                sent.await();
+                from.reply(data.remaining() == 1 ? ByteBuffer.allocate(65_530) : data);
+            }
+
+            @Override
+            public void onError(Throwable failure) {
+                told.add(failure);
+            }
+        }));
+        DatagramSocket socket = socket();
+        for (int i = 95; i < 125; i++) {
+            send(socket, server, i == 100 ? "x" : "number " + i);
+        }
+        sent.countDown();
+        int bytes = 0;
+        for (int i = 95; i < 125; i++) {
+            if (i != 100) {
+                assertThat(receive(socket)).isEqualTo("number " + i);
+                bytes += ("number " + i).length();
+            }
+        }
+        assertThat(told.poll(10, TimeUnit.SECONDS)).isInstanceOf(IOException.class);
+        int all = bytes;
+        await().until(() -> server.datagramsSent() == 29);
+        await().untilAsserted(() -> assertThat(server.bytesSent()).isEqualTo(all));
+        assertThat(server.datagramsDropped()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epoll", "poll", "nio"})
+    @DisplayName("srv-14: over IPv6 as over IPv4, also answers that come later")
+    void ipv6(String backend) throws Exception {
+        InetAddress loopback = InetAddress.getByName("::1");
+        assumeTrue(NetworkInterface.getByInetAddress(loopback) != null, "no IPv6 here");
+        UdpServer server = keep(server(backend, 1)
+                .address(new InetSocketAddress(loopback, 0))
+                .start((from, data) -> {
+                    from.reply(data);
+                    from.server().send(from.sender(), ByteBuffer.wrap("later".getBytes(US_ASCII)));
+                }));
+        DatagramSocket socket = new DatagramSocket(new InetSocketAddress(loopback, 0));
+        opened.add(socket);
+        socket.setSoTimeout(20_000);
+        send(socket, server, "hello");
+        assertThat(Set.of(receive(socket), receive(socket))).containsExactlyInAnyOrder("hello", "later");
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"epoll", "nio"})
     @DisplayName("srv-14: a handler that throws is told so, and the next datagram is served")
     void throwing(String backend) throws Exception {
@@ -236,6 +330,41 @@ class UdpServerTest {
         }
         server.close();
         assertThat(server.send(sender, ByteBuffer.allocate(1))).isFalse();
+    }
+
+    @Test
+    @DisplayName("srv-14: of what other threads send, only so many wait for a loop, and others are dropped")
+    void pending() throws Exception {
+        CountDownLatch called = new CountDownLatch(1);
+        CountDownLatch held = new CountDownLatch(1);
+        UdpServer server = keep(server("epoll", 1).maxPending(3).maxDatagram(10).start((from, data) -> {
+            called.countDown();
+            held.await();
+        }));
+        DatagramSocket socket = socket();
+        send(socket, server, "x");
+        called.await();
+        InetSocketAddress to = new InetSocketAddress(InetAddress.getLoopbackAddress(), socket.getLocalPort());
+        for (int i = 0; i < 5; i++) {
+            byte[] text = ("late " + i).getBytes(US_ASCII);
+            assertThat(server.send(to, ByteBuffer.wrap(text))).isEqualTo(i < 3);
+            Arrays.fill(text, (byte) '?'); // its bytes were taken
+        }
+        held.countDown();
+        for (int i = 0; i < 3; i++) {
+            assertThat(receive(socket)).isEqualTo("late " + i);
+        }
+        for (int i = 0; i < 5; i++) {
+            int number = i;
+            await().until(() -> server.send(to, ByteBuffer.wrap(("again " + number).getBytes(US_ASCII))));
+            assertThat(receive(socket)).isEqualTo("again " + i);
+        }
+        assertThatThrownBy(() -> server.send(to, ByteBuffer.allocate(11)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("at most 10");
+        assertThatThrownBy(() -> server.send(InetSocketAddress.createUnresolved("a", 1), ByteBuffer.allocate(1)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("not resolved");
     }
 
     @Test

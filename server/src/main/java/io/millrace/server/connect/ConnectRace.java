@@ -108,6 +108,9 @@ public final class ConnectRace {
             return;
         }
         var ignored = made.whenComplete((there, failure) -> endOnLoop(failure != null));
+        if (made.isDone()) {
+            return; // since it was looked at, so it may have ended already
+        }
         try {
             // Also if there is no limit: an alarm is told when the loop ends, which a name that is being resolved is
             // not.

@@ -2,6 +2,7 @@ package io.millrace.server.connection;
 
 import io.millrace.engine.transport.ServerLoop;
 import io.millrace.engine.transport.StreamTransport;
+import io.millrace.net.FileSource;
 import io.millrace.server.ConnectionHandler;
 import io.millrace.server.SendResult;
 import io.millrace.server.WriteCallback;
@@ -443,20 +444,47 @@ abstract sealed class ConnectionOutput extends ConnectionCalls implements Runnab
 
     @Override
     public final SendResult sendFile(Path file) throws IOException {
-        return openAndSend(file, 0, FileRegion.TO_END);
+        return openAndSend(() -> FileRegion.open(loop.net(), file, 0, FileRegion.TO_END));
     }
 
     @Override
     public final SendResult sendFile(Path file, long position, long count) throws IOException {
+        requireNotNegative(file, position, count);
+        return openAndSend(() -> FileRegion.open(loop.net(), file, position, count));
+    }
+
+    @Override
+    public final SendResult sendFile(FileSource file, long position, long count) throws IOException {
+        FileRegion region = null;
+        SendResult result = SendResult.CLOSED;
+        try {
+            requireNotNegative(file.path(), position, count);
+            FileRegion taken = FileRegion.of(file, position, count);
+            region = taken;
+            result = openAndSend(() -> taken);
+            return result;
+        } finally {
+            if (region == null) {
+                file.close();
+            } else if (result == SendResult.CLOSED) {
+                region.close();
+            }
+        }
+    }
+
+    private static void requireNotNegative(Path file, long position, long count) {
         if (position < 0 || count < 0) {
             throw new IllegalArgumentException("cannot send " + count + " bytes of " + file + " from byte " + position
                     + " on: neither can be negative");
         }
-        return openAndSend(file, position, count);
+    }
+
+    private interface FileOpening {
+        FileRegion open() throws IOException;
     }
 
     /** Announces a file, then opens it. A small one is sent as bytes. */
-    private SendResult openAndSend(Path file, long position, long count) throws IOException {
+    private SendResult openAndSend(FileOpening file) throws IOException {
         boolean here = sendsHere();
         if (!admits(0)) {
             return SendResult.CLOSED;
@@ -466,7 +494,7 @@ abstract sealed class ConnectionOutput extends ConnectionCalls implements Runnab
         SendResult result = SendResult.CLOSED;
         boolean handedOn = false;
         try {
-            FileRegion opened = FileRegion.open(loop.net(), file, position, count);
+            FileRegion opened = file.open();
             region = opened;
             if (opened.left() <= FileRegion.SMALL) {
                 small = opened.read();

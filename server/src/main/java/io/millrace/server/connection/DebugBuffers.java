@@ -53,17 +53,30 @@ final class DebugBuffers {
     static void deliver(ConnectionHandler handler, StreamConnection connection, ByteBuffer data) throws Exception {
         lookBack();
         LentBuffer copy = LentBuffer.lend(data);
+        try {
+            call(handler, connection, copy, data);
+        } finally {
+            boolean unused = copy.takeBack();
+            Lent taken = new Lent(copy, name(handler), connection.toString(), System.nanoTime());
+            if (unused) {
+                remember(taken);
+            } else {
+                report(taken, "is using the buffer on another thread that it got on ");
+            }
+        }
+    }
+
+    /**
+     * Calls the handler. A method of its own, so that no frame of ours holds the buffer when it is taken back: a collection at that moment, which an interpreter's frame would keep it from, would make us accuse the
+     * handler.
+     */
+    private static void call(ConnectionHandler handler, StreamConnection connection, LentBuffer copy, ByteBuffer data)
+            throws Exception {
         ByteBuffer lent = copy.buffer();
         try {
             handler.onData(connection, lent);
         } finally {
             data.position(data.position() + lent.position());
-            Lent taken = new Lent(copy, name(handler), connection.toString(), System.nanoTime());
-            if (copy.takeBack()) {
-                remember(taken);
-            } else {
-                report(taken, "is using the buffer on another thread that it got on ");
-            }
         }
     }
 

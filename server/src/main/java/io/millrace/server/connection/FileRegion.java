@@ -48,12 +48,16 @@ final class FileRegion {
     }
 
     static FileRegion open(Net net, Path path, long position, long count) throws IOException {
-        FileSource file = net.file(path, StandardOpenOption.READ);
+        return of(net.file(path, StandardOpenOption.READ), position, count);
+    }
+
+    /** Takes a file over, and closes it if this fails. */
+    static FileRegion of(FileSource file, long position, long count) throws IOException {
         boolean done = false;
         try {
             long there = file.size() - position;
             if (there < count) {
-                throw new EOFException("cannot send " + count + " bytes of " + path + " from byte " + position
+                throw new EOFException("cannot send " + count + " bytes of " + file.path() + " from byte " + position
                         + " on: the file has only " + file.size());
             }
             FileRegion region = new FileRegion(file, position, count == TO_END ? there : count);

@@ -6,6 +6,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +44,8 @@ public final class Exchange {
         }
     }
 
+    private final Consumer<Thread> waker;
+
     private volatile int state;
     /** Whether a thread that opens it has to ask the loop. */
     private volatile boolean announced;
@@ -58,6 +61,15 @@ public final class Exchange {
     private int result;
     private @Nullable ByteBuffer came;
     private @Nullable IOException failure;
+
+    /**
+     * Creates one that is idle.
+     *
+     * @param waker unparks threads that the loop does not carry
+     */
+    Exchange(Consumer<Thread> waker) {
+        this.waker = waker;
+    }
 
     // ---- The thread ----
 
@@ -182,8 +194,8 @@ public final class Exchange {
         state = DONE;
         if (onLoop != null) {
             onLoop.resume();
-        } else {
-            LockSupport.unpark(waiting);
+        } else if (waiting != null) {
+            waker.accept(waiting);
         }
     }
 }

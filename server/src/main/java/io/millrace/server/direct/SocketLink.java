@@ -64,8 +64,8 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
     private final @Nullable ThreadCarrier carrier;
     private final @Nullable Talk talk;
     private final Runnable flush;
-    private final Exchange reading = new Exchange();
-    private final Exchange writing = new Exchange();
+    private final Exchange reading;
+    private final Exchange writing;
     /** Its own thread; null of a client. Written before the thread starts. */
     private volatile @Nullable Thread own;
     /** Whether the deadline of a shutdown has passed. */
@@ -102,6 +102,8 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
     public SocketLink(Connection connection, boolean carried, @Nullable Talk talk) {
         this.connection = (StreamConnection) connection;
         this.loop = this.connection.loop();
+        this.reading = new Exchange(loop.waker());
+        this.writing = new Exchange(loop.waker());
         this.carrier = carried ? loop.carrier() : null;
         this.talk = talk;
         this.flush = this.connection::flushGathered;
@@ -152,8 +154,11 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
             report(e);
         } finally {
             Thread.interrupted(); // what was meant for the conversation must not disturb its end
-            close();
-            all.exit(this);
+            try {
+                close();
+            } finally {
+                all.exit(this); // whatever that throws: the server's end waits for this
+            }
         }
     }
 
@@ -313,7 +318,10 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
         }
     }
 
-    /** Answers the threads that wait, if there is an answer, and else sees to it that there will be one. On the loop. */
+    /**
+     * Answers the threads that wait, if there is an answer, and else sees to it that there will be one. On the loop; or,
+     * if that has ended and the connection with it, on a thread that would wait.
+     */
     @Override
     public void run() {
         if (reading.isWaiting()) {
@@ -331,24 +339,9 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
     }
 
     private void serveReader() {
-        ByteBuffer bytes = kept;
-        if (bytes != null) {
+        if (kept != null || inputEnded || ended || closed) {
             if (reading.begin()) {
-                ByteBuffer target = reading.target();
-                if (target == null) {
-                    kept = null;
-                    reading.complete(bytes.remaining(), bytes, null);
-                } else {
-                    int count = move(bytes, target);
-                    if (!bytes.hasRemaining()) {
-                        kept = null;
-                    }
-                    reading.complete(count, null, null);
-                }
-            }
-        } else if (inputEnded || ended || closed) {
-            if (reading.begin()) {
-                reading.complete(END, null, inputEnded && !closed ? null : closedException("read from"));
+                answerReader();
             }
         } else {
             reading.retract();
@@ -357,6 +350,26 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
                 connection.resumeReads();
             }
             watch(reading);
+        }
+    }
+
+    /** Answers with what was kept, or with the end. Between {@link Exchange#begin} and {@link Exchange#complete}. */
+    private void answerReader() {
+        ByteBuffer bytes = kept; // not earlier: when the loop has ended, any of the connection's threads may get here
+        if (bytes == null) {
+            reading.complete(END, null, inputEnded && !closed ? null : closedException("read from"));
+            return;
+        }
+        ByteBuffer target = reading.target();
+        if (target == null) {
+            kept = null;
+            reading.complete(bytes.remaining(), bytes, null);
+        } else {
+            int count = move(bytes, target);
+            if (!bytes.hasRemaining()) {
+                kept = null;
+            }
+            reading.complete(count, null, null);
         }
     }
 
@@ -540,16 +553,8 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
         } catch (RejectedExecutionException e) {
             // The loop is ending or has ended. If the connection has, nobody else answers.
             if (ended) {
-                giveUp(reading, "read from");
-                giveUp(writing, "write to");
+                run();
             }
-        }
-    }
-
-    @SuppressWarnings("ReferenceEquality") // which of the two it is
-    private void giveUp(Exchange waiting, String doing) {
-        if (waiting.begin()) {
-            waiting.complete(END, null, inputEnded && waiting == reading ? null : closedException(doing));
         }
     }
 

@@ -24,6 +24,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -74,6 +75,11 @@ public final class Connections implements ServerContext, ConnectionKeeper {
     private final LongAdder bytesIn = new LongAdder();
 
     private final LongAdder bytesOut = new LongAdder();
+
+    /** What was told of them so far. */
+    private final LongAccumulator shownIn = new LongAccumulator(Math::max, 0);
+
+    private final LongAccumulator shownOut = new LongAccumulator(Math::max, 0);
 
     // What happens rarely, compared with bytes.
     private final LongAdder turnedAway = new LongAdder();
@@ -416,7 +422,11 @@ public final class Connections implements ServerContext, ConnectionKeeper {
             if (remaining.size() == atMost) {
                 return remaining;
             }
-            remaining.put(connection, connection + ", on " + connection.loop());
+            long queued = connection.queuedBytes();
+            remaining.put(
+                    connection,
+                    connection + ", on " + connection.loop()
+                            + (queued == 0 ? "" : ", " + queued + " bytes wait to be sent"));
         }
         entered.forEach(what -> remaining.put(what, what.toString()));
         return remaining;
@@ -463,17 +473,29 @@ public final class Connections implements ServerContext, ConnectionKeeper {
     }
 
     public long bytesReceived() {
-        return bytesIn.sum()
-                + present.values().stream()
-                        .mapToLong(StreamConnection::bytesReceived)
-                        .sum();
+        long bytes = bytesIn.sum();
+        for (StreamConnection each : present.values()) {
+            bytes += each.bytesReceived();
+        }
+        return greatest(bytes, shownIn);
     }
 
     public long bytesSent() {
-        return bytesOut.sum()
-                + present.values().stream()
-                        .mapToLong(StreamConnection::bytesSent)
-                        .sum();
+        long bytes = bytesOut.sum();
+        for (StreamConnection each : present.values()) {
+            bytes += each.bytesSent();
+        }
+        return greatest(bytes, shownOut);
+    }
+
+    /**
+     * A connection that ends between the two steps of a sum is missed: it leaves the present ones before its bytes are
+     * added to those of the past, so that none counts twice. A counter must not decrease for that, because its reader
+     * would take it for a restart. So the greatest sum so far is the answer then.
+     */
+    private static long greatest(long bytes, LongAccumulator shown) {
+        shown.accumulate(bytes);
+        return shown.get();
     }
 
     @Override

@@ -63,6 +63,11 @@ public final class GracefulEnd {
         this.intake = intake;
     }
 
+    /** Returns whether it has begun. */
+    public boolean hasBegun() {
+        return closing.get();
+    }
+
     /** For the text of its owner: nothing before it has begun. */
     public String state() {
         return result.isDone() ? ", closed" : closing.get() ? ", closing" : "";

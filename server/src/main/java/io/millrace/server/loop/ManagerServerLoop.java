@@ -357,8 +357,8 @@ public abstract sealed class ManagerServerLoop implements ServerLoop
                 try {
                     accepted.accept(stream);
                 } catch (Throwable e) {
+                    FailureLog.report(stream, e);
                     stream.close();
-                    FailureLog.report("taking " + stream, e);
                 }
             }
         }

@@ -34,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  * <p>All work is done by one virtual thread at a time. A change that is reported meanwhile has it look once more.
  */
 public final class CertificateWatch implements AutoCloseable {
+    private static final Object LOOK = "a look at certificates";
     private static final System.Logger LOGGER = System.getLogger("io.millrace.server");
 
     /** How long a change may go on before it is looked at: a file is often written in several steps. */
@@ -223,7 +224,7 @@ public final class CertificateWatch implements AutoCloseable {
                 tryFiles(anyway, asked);
                 warnOfExpiry();
             } catch (Throwable e) {
-                FailureLog.report("a look at certificates", e);
+                FailureLog.report(LOOK, e);
             }
         }
     }

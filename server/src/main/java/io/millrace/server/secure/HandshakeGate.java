@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class HandshakeGate {
     private final int mostRunning;
+    private static final Object HANDSHAKE = "a TLS handshake";
+
     private final int mostWaiting;
     private final Consumer<Runnable> threads;
     private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
@@ -51,7 +53,7 @@ final class HandshakeGate {
             try {
                 task.run();
             } catch (Throwable e) {
-                FailureLog.report("a TLS handshake", e);
+                FailureLog.report(HANDSHAKE, e);
             }
         }
     }

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * The buffers in which the TLS connections of a loop encrypt and decrypt, one after the other, so that none of them
  * needs its own. Created at the first use. Used by one thread at a time, except for {@link #of}.
  *
- * <p>They are on the heap: the engine works on arrays, and takes twice as long with direct buffers.
+ * <p>They are on the heap: the engine works on arrays, and takes twice as long with direct buffers. So what a system call
+ * has put into a direct buffer is copied before it is decrypted, which takes less time than it saves.
  */
 final class LoopBuffers {
     /** Room for the longest record, as plaintext or ciphertext, as the engine wants it. */
@@ -20,10 +21,15 @@ final class LoopBuffers {
     private static final int CIPHER = 4 * RECORD + RECORD;
     private static final int FILE = 64 * 1024;
 
+    /** As much as is read at once. */
+    private static final int RECEIVED = TlsTransport.SHARED_READ;
+
     private static final Map<ServerLoop, LoopBuffers> ALL = new WeakHashMap<>();
 
     private @Nullable ByteBuffer plain;
     private boolean plainLent;
+    private @Nullable ByteBuffer received;
+    private boolean receivedLent;
     private @Nullable ByteBuffer cipher;
     private @Nullable ByteBuffer file;
     private final @Nullable ByteBuffer[] one = new @Nullable ByteBuffer[1];
@@ -50,10 +56,29 @@ final class LoopBuffers {
         return present.clear();
     }
 
+    /**
+     * Takes some bytes, and returns them in a buffer on the heap, which must be given back. If they are there already, or
+     * if this is called while a handler is, it is the same buffer.
+     */
+    ByteBuffer borrowOnHeap(ByteBuffer data) {
+        if (!data.isDirect() || receivedLent || data.remaining() > RECEIVED) {
+            return data;
+        }
+        ByteBuffer present = received;
+        if (present == null) {
+            present = ByteBuffer.allocate(RECEIVED);
+            received = present;
+        }
+        receivedLent = true;
+        return present.clear().put(data).flip();
+    }
+
     @SuppressWarnings("ReferenceEquality") // compares identity on purpose
     void giveBack(ByteBuffer buffer) {
         if (buffer == plain) {
             plainLent = false;
+        } else if (buffer == received) {
+            receivedLent = false;
         }
     }
 

@@ -47,6 +47,22 @@ public final class TlsSettings implements Tls {
         this.options = options;
         this.handshakes = new HandshakeGate(options.computed(), options.waiting());
         this.loaded = loaded;
+        check();
+    }
+
+    /** Has an engine begin, so that settings with which none could are refused here, and not at every connection. */
+    private void check() {
+        try {
+            engine(null).beginHandshake();
+        } catch (IOException | IllegalStateException e) {
+            throw new IllegalArgumentException(
+                    options.context() == null
+                            ? "no handshake can begin with these TLS settings: " + e.getMessage()
+                                    + "; name cipher suites that the JDK supports and that fit the protocols"
+                            : "no handshake can begin with this SSLContext: " + e.getMessage()
+                                    + "; call its init before, with keys and trust",
+                    e);
+        }
     }
 
     public static TlsSettings load(TlsOptions options) throws IOException {

@@ -41,9 +41,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Receiving</h2>
  *
- * Whole records are decrypted where the transport has read them, as many as fit, into a buffer of the loop. Only the
- * beginning of an incomplete record is copied, and whatever is left if the connection is paused in the middle. So a
- * connection that is silent between two records holds no buffer.
+ * What the transport has read is copied to the heap, where the engine works best, and decrypted from there: as many whole
+ * records as fit, into another buffer of the loop. A connection keeps only the beginning of an incomplete record, and
+ * whatever is left if it is paused in the middle. So one that is silent between two records holds no buffer.
  *
  * <h2>The handshake</h2>
  *
@@ -54,7 +54,7 @@ public final class TlsTransport implements StreamTransport, TransportSink {
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     /** How many bytes are read at once: a few records; or, if each connection has its own buffer, less than one. */
-    private static final int SHARED_READ = 64 * 1024;
+    static final int SHARED_READ = 64 * 1024;
 
     private static final int OWN_READ = 8 * 1024;
 
@@ -78,12 +78,22 @@ public final class TlsTransport implements StreamTransport, TransportSink {
     static final int LONGEST_HANDSHAKE = 256 * 1024;
 
     /**
-     * How many records without data, such as updates of keys, warnings and empty ones, a peer may send in a row within a
-     * second. Each of them costs us much more than it costs the peer.
+     * What a record of a handshake counts at least. The engine copies what it has of a message for each further record of
+     * it: a message of 32 KiB in records of one byte would have it allocate a gigabyte. Peers make them this long or longer.
+     */
+    static final int LEAST_RECORD = 512;
+
+    /**
+     * How many records without data, such as updates of keys, warnings and empty ones, a peer may send within a second,
+     * whatever it sends between them. Each of them costs us much more than it costs the peer: an update of keys takes as
+     * long as fifteen small records.
      */
     static final int MOST_SILENT = 100;
 
     private static final long SILENCE_NANOS = 1_000_000_000;
+
+    /** How long a connection that is closed waits for the system to take its last words. */
+    private static final long PARTING_NANOS = 1_000_000_000;
 
     /** How often the engine may take nothing of a whole record in a row. It wants other steps first, but never so many. */
     private static final int MOST_STALLS = 16;
@@ -104,7 +114,7 @@ public final class TlsTransport implements StreamTransport, TransportSink {
     private boolean established;
     /** How many bytes the handshake has taken so far. */
     private int handshakeBytes;
-    /** How many records without data came in a row, and when the first of them. */
+    /** How many records without data came since when; within a second. */
     private int silentRecords;
 
     private long silentSince;
@@ -129,6 +139,8 @@ public final class TlsTransport implements StreamTransport, TransportSink {
     private boolean outputEndsLater;
     /** Read by what computes, so that it does not begin for nothing. */
     private volatile boolean closed;
+    /** Closed for the connection, but the system has not taken yet what tells the peer so. */
+    private boolean parting;
 
     /** Ciphertext that the system has not taken. */
     private ByteBuffer held = NOTHING;
@@ -229,8 +241,8 @@ public final class TlsTransport implements StreamTransport, TransportSink {
     }
 
     private void timeUp(boolean fired) {
-        deadline = null;
         if (fired && !established) {
+            deadline = null;
             fail(new SocketTimeoutException("the TLS handshake was not complete within "
                     + settings.handshakeNanos() / 1_000_000 + " ms; the peer may not speak TLS, or be slow"));
         }
@@ -364,9 +376,14 @@ public final class TlsTransport implements StreamTransport, TransportSink {
             }
         }
         kept = NOTHING;
-        decrypt(data);
-        if (data.hasRemaining() && !closed && !inputEnded) {
-            keep(data, data.remaining());
+        ByteBuffer records = buffers.borrowOnHeap(data);
+        try {
+            decrypt(records);
+            if (records.hasRemaining() && !closed && !inputEnded) {
+                keep(records, records.remaining());
+            }
+        } finally {
+            buffers.giveBack(records);
         }
     }
 
@@ -436,6 +453,7 @@ public final class TlsTransport implements StreamTransport, TransportSink {
             throw new SSLException("the peer does not speak TLS: it began with " + beginning(from));
         }
         boolean ended = false;
+        HandshakeStatus last = HandshakeStatus.NEED_UNWRAP;
         int before = from.position();
         ByteBuffer plain = buffers.borrowPlain();
         try {
@@ -446,9 +464,10 @@ public final class TlsTransport implements StreamTransport, TransportSink {
                 }
                 SSLEngineResult result = engine.unwrap(from, plain);
                 limit(result);
+                last = result.getHandshakeStatus();
                 more = switch (result.getStatus()) {
                     case OK ->
-                        result.getHandshakeStatus() == HandshakeStatus.NOT_HANDSHAKING
+                        last == HandshakeStatus.NOT_HANDSHAKING
                                 && plain.remaining() >= LoopBuffers.RECORD
                                 && from.hasRemaining()
                                 && missing(from) == 0;
@@ -464,10 +483,11 @@ public final class TlsTransport implements StreamTransport, TransportSink {
                     }
                     case BUFFER_UNDERFLOW -> {
                         // It says that it is longer than a record can be, and the engine would wait for the rest.
+                        SSLException refused = refused("the peer sent what is no TLS record");
                         if (!established && handshakeBytes == 0) {
                             sendControl(ByteBuffer.wrap(RECORD_OVERFLOW));
                         }
-                        throw refused("the peer sent what is no TLS record");
+                        throw refused;
                     }
                 };
             }
@@ -477,7 +497,9 @@ public final class TlsTransport implements StreamTransport, TransportSink {
         } finally {
             buffers.giveBack(plain);
         }
-        step();
+        if (!established || last != HandshakeStatus.NOT_HANDSHAKING) {
+            step();
+        }
         if (ended && !closed) {
             endInput();
         } else if (from.position() != before || computing) {
@@ -490,14 +512,15 @@ public final class TlsTransport implements StreamTransport, TransportSink {
     /** Ends a connection whose peer makes us work for nothing. */
     private void limit(SSLEngineResult result) throws SSLException {
         if (!established) {
-            handshakeBytes += result.bytesConsumed();
-            if (handshakeBytes > LONGEST_HANDSHAKE) {
-                throw refused("the peer's handshake is longer than " + LONGEST_HANDSHAKE
-                        + " bytes; its chain of certificates may be too long");
+            if (result.bytesConsumed() > 0) {
+                handshakeBytes += Math.max(LEAST_RECORD, result.bytesConsumed());
             }
-        } else if (result.bytesProduced() > 0) {
-            silentRecords = 0;
-        } else if (result.bytesConsumed() > 0) {
+            if (handshakeBytes > LONGEST_HANDSHAKE) {
+                throw refused(
+                        "the peer's handshake is longer than " + LONGEST_HANDSHAKE + " bytes, as which each record"
+                                + " counts at least " + LEAST_RECORD + "; its chain of certificates may be too long");
+            }
+        } else if (result.bytesProduced() == 0 && result.bytesConsumed() > 0) {
             long now = loop.now();
             if (silentRecords == 0 || now - silentSince > SILENCE_NANOS) {
                 silentRecords = 0;
@@ -515,6 +538,8 @@ public final class TlsTransport implements StreamTransport, TransportSink {
      */
     private SSLException refused(String why) {
         outputEnded = true;
+        held = NOTHING;
+        overhead = 0;
         return new SSLException(why);
     }
 
@@ -780,6 +805,7 @@ public final class TlsTransport implements StreamTransport, TransportSink {
     @Override
     public void onWritable() {
         if (closed) {
+            goOnParting();
             return;
         }
         share = FILE_SHARE;
@@ -878,8 +904,48 @@ public final class TlsTransport implements StreamTransport, TransportSink {
     @Override
     public void close() {
         if (!closed) {
-            if (established && !outputEnded && !held.hasRemaining()) {
+            if (established && !outputEnded && inFlight == 0) {
                 sayClosing();
+            }
+            part();
+        }
+    }
+
+    /**
+     * Closes when the system has taken what tells the peer why, if it has not: a manager that completes writes later
+     * never takes anything at once. For the connection it is closed from now on.
+     */
+    private void part() {
+        closed = true;
+        cancelDeadline();
+        kept = NOTHING;
+        undelivered = NOTHING;
+        // Without the bytes before it, it would be no end.
+        if (outputEnded && held.hasRemaining() && inFlight == 0 && !raw().isClosed()) {
+            try {
+                deadline = loop.schedule(PARTING_NANOS, fired -> {
+                    if (fired) {
+                        deadline = null;
+                        end();
+                    }
+                });
+                parting = true;
+                return;
+            } catch (RejectedExecutionException e) {
+                // The loop is in its last turn.
+            }
+        }
+        end();
+    }
+
+    private void goOnParting() {
+        if (parting) {
+            try {
+                if (!raw().send(held)) {
+                    return;
+                }
+            } catch (IOException e) {
+                // It is broken, so the peer knows.
             }
             end();
         }
@@ -895,6 +961,7 @@ public final class TlsTransport implements StreamTransport, TransportSink {
 
     private void end() {
         closed = true;
+        parting = false;
         cancelDeadline();
         held = NOTHING;
         kept = NOTHING;
@@ -924,15 +991,10 @@ public final class TlsTransport implements StreamTransport, TransportSink {
         // never see the alert.
         raw().resume();
         raw().readNow();
-        tellFailed(cause instanceof IOException io ? io : new SSLException("TLS failed: " + cause, cause));
-    }
-
-    private void tellFailed(IOException cause) {
-        closed = true;
         try {
-            sink.onFailed(cause);
+            sink.onFailed(cause instanceof IOException io ? io : new SSLException("TLS failed: " + cause, cause));
         } finally {
-            end();
+            part();
         }
     }
 
@@ -940,6 +1002,7 @@ public final class TlsTransport implements StreamTransport, TransportSink {
         if (outputEnded) {
             return;
         }
+        outputEnded = true;
         try {
             engine.closeOutbound();
             for (int i = 0; i < 4 && !engine.isOutboundDone() && wrapControl(); i++) {
@@ -952,14 +1015,23 @@ public final class TlsTransport implements StreamTransport, TransportSink {
 
     @Override
     public void onFailed(IOException cause) {
-        if (!closed) {
-            tellFailed(cause);
+        if (closed) {
+            end();
+            return;
+        }
+        closed = true;
+        try {
+            sink.onFailed(cause);
+        } finally {
+            end();
         }
     }
 
     @Override
     public void onLoopEnd() {
-        if (!closed) {
+        if (closed) {
+            end();
+        } else {
             sink.onLoopEnd();
         }
     }

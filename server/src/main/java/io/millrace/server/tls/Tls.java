@@ -77,6 +77,7 @@ public sealed interface Tls permits TlsSettings {
      *
      * @param context initialized
      * @return to be given to a builder
+     * @throws IllegalArgumentException if the context is not initialized, or supports neither TLS 1.3 nor 1.2
      */
     static Tls of(SSLContext context) {
         return new TlsSettings(new TlsOptions().withContext(Objects.requireNonNull(context, "context")));
@@ -223,8 +224,15 @@ public sealed interface Tls permits TlsSettings {
          *
          * @param names for example {@code h2} and {@code http/1.1}, in order of preference; none by default
          * @return this
+         * @throws IllegalArgumentException if one is empty, or longer than 255 bytes in ISO 8859-1
          */
         public Builder applicationProtocols(String... names) {
+            for (String name : names) {
+                if (name.isEmpty() || name.length() > 255 || name.chars().anyMatch(c -> c > 255)) {
+                    throw new IllegalArgumentException(
+                            "an application protocol has 1 to 255 bytes in ISO 8859-1, not \"" + name + '"');
+                }
+            }
             options = options.withApplicationProtocols(List.of(names));
             return this;
         }
@@ -280,7 +288,8 @@ public sealed interface Tls permits TlsSettings {
          *
          * @return to be given to the builder of a server or client
          * @throws IOException if a file cannot be read or used: the message says which, and why
-         * @throws IllegalArgumentException if clients are asked for certificates, but nobody is trusted
+         * @throws IllegalArgumentException if clients are asked for certificates, but nobody is trusted; or if there is
+         *     no such cipher suite, or none that fits the protocols
          */
         public Tls build() throws IOException {
             return TlsSettings.load(options);

@@ -1,5 +1,6 @@
 package io.millrace.server.connection;
 
+import io.millrace.net.ByteStream;
 import io.millrace.net.TcpStream;
 import io.millrace.server.Connection;
 import io.millrace.server.Framing;
@@ -31,6 +32,11 @@ public final class ConnectionProbe {
     }
 
     public static TcpStream stream(Connection connection) {
-        return (TcpStream) ((StreamConnection) connection).stream();
+        return (TcpStream) socket(connection);
+    }
+
+    /** Over TCP, or at a Unix socket. */
+    public static ByteStream socket(Connection connection) {
+        return ((StreamConnection) connection).stream();
     }
 }

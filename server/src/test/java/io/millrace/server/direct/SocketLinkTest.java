@@ -1,5 +1,6 @@
 package io.millrace.server.direct;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -10,6 +11,7 @@ import io.millrace.server.TcpServer;
 import io.millrace.server.connection.PerConnection;
 import java.io.IOException;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.Callable;
@@ -72,6 +74,16 @@ class SocketLinkTest {
     }
 
     @Test
+    @DisplayName("vt-4 a writer that begins to wait when there is room again, and that was told, does not wait")
+    void roomAgain() throws Exception {
+        link.connection().send(ByteBuffer.allocate(MUCH));
+        peer.getInputStream().readNBytes(MUCH);
+        await().until(() -> link.connection().queuedBytes() == 0);
+        advance(Duration.ZERO); // it was told in one of these turns
+        link.awaitWritable(true, link.nanoTime()); // throws if it waits
+    }
+
+    @Test
     @DisplayName(
             "vt-4 a thread whose answer fails on the loop, for lack of memory perhaps, is told of the connection's end")
     void answerFails() throws Exception {
@@ -95,6 +107,36 @@ class SocketLinkTest {
         assertThatThrownBy(() -> failed.get(20, TimeUnit.SECONDS)).hasRootCauseInstanceOf(NullPointerException.class);
         link.connection().abort();
         assertThat(read.get(20, TimeUnit.SECONDS)).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    @DisplayName(
+            "vt-1 what had come before the loop ended can still be read, and after that the end is no end of input")
+    void readsAfterTheLoop() throws Exception {
+        peer.getOutputStream().write("abc".getBytes(US_ASCII));
+        await().until(() -> link.connection().snapshot(null).paused());
+        reactors.close();
+        assertThat(read(link.nanoTime())).isEqualTo("1");
+        SocketLink.Bytes rest = new SocketLink.Bytes();
+        assertThat(link.read(null, false, 0, rest)).isEqualTo(2);
+        assertThat(US_ASCII.decode(rest.came()).toString()).isEqualTo("bc");
+        assertThatThrownBy(() -> read(link.nanoTime())).isInstanceOf(SocketException.class);
+        assertThatThrownBy(() -> link.awaitWritable(true, link.nanoTime())).isInstanceOf(SocketException.class);
+    }
+
+    @Test
+    @DisplayName("vt-1 what arrives in pieces while nobody reads is read in its order")
+    void keepsTheOrder() throws Exception {
+        link.connection().loop().execute(() -> {
+            for (String piece : new String[] {"ab", "cd", "e"}) { // as TLS may, from one read
+                link.onData(link.connection(), ByteBuffer.wrap(piece.getBytes(US_ASCII)));
+            }
+        });
+        ByteBuffer all = ByteBuffer.allocate(5);
+        while (all.hasRemaining()) {
+            link.read(all, true, after(Duration.ofHours(1)), new SocketLink.Bytes());
+        }
+        assertThat(new String(all.array(), US_ASCII)).isEqualTo("abcde");
     }
 
     @Test

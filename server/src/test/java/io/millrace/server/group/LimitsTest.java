@@ -576,6 +576,31 @@ class LimitsTest {
         assertThat(budget.get().bytes()).isZero();
     }
 
+    @ParameterizedTest
+    @EnumSource(Dispatch.class)
+    @DisplayName("srv-19: a file that is on its way to a connection that ends meanwhile is closed")
+    void fileOnItsWay(Dispatch mode, @TempDir Path directory) throws Exception {
+        Path file = Files.write(directory.resolve("file"), new byte[100_000]);
+        AtomicReference<SendBudget> budget = new AtomicReference<>();
+        onTheLoop(1, new Counting(), TcpServer.builder().dispatch(mode, 1), (context, all) -> {
+            budget.set(((Connections) context).budget());
+            Connection connection = all.getFirst();
+            Thread sender = Thread.ofPlatform().start(() -> sendFile(connection, file));
+            sender.join();
+            assertThat(budget.get().files()).isOne();
+            connection.abort(); // at the end of this turn; the file arrives in the next
+        });
+        await().until(() -> budget.get().files() == 0);
+    }
+
+    private static void sendFile(Connection connection, Path file) {
+        try {
+            connection.sendFile(file);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     /** Holds a loop until it is closed. */
     private record Held(CountDownLatch open) implements AutoCloseable {
         static Held of(Reactors loops) throws InterruptedException {

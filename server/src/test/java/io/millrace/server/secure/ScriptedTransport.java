@@ -6,12 +6,21 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 
 /** A transport whose input a test writes, and whose output it reads; it takes as much as the test lets it. */
 final class ScriptedTransport implements StreamTransport {
+    /** As much as a loop reads at once. */
+    private static final byte[] NOISE = new byte[64 * 1024];
+
+    static {
+        Arrays.fill(NOISE, (byte) 77);
+    }
+
     final ByteArrayOutputStream sent = new ByteArrayOutputStream();
     final ArrayDeque<byte[]> arriving = new ArrayDeque<>();
     private final OneThreadLoop loop;
+    private final ByteBuffer input = ByteBuffer.allocateDirect(NOISE.length);
     TlsTransport above;
     /** How much it takes until {@link #open}. */
     int room = Integer.MAX_VALUE;
@@ -52,7 +61,14 @@ final class ScriptedTransport implements StreamTransport {
                 }
                 return;
             }
-            above.onReceived(ByteBuffer.wrap(next));
+            // As a loop does: in a direct buffer, which has other contents afterwards.
+            for (int at = 0; at < next.length && !closed; at += input.capacity()) {
+                input.clear()
+                        .put(next, at, Math.min(input.capacity(), next.length - at))
+                        .flip();
+                above.onReceived(input);
+                input.clear().put(NOISE);
+            }
         }
     }
 

@@ -162,6 +162,32 @@ class TlsTransportTest {
         assertThat(ends.sink.received.toByteArray()).isEqualTo(WORD);
     }
 
+    @Test
+    @DisplayName("tls-4: a connection that is read while another one of its loop delivers does not spoil its data")
+    void nestedDelivery() throws Exception {
+        TlsEnds[] inner = new TlsEnds[1];
+        byte[] data = random(1_000);
+        RecordingSink sink = new RecordingSink() {
+            @Override
+            public void onReceived(ByteBuffer received) {
+                try {
+                    inner[0].raw.arrive(inner[0].peer.encrypt(new byte[1_000]));
+                } catch (IOException e) {
+                    throw new AssertionError(e);
+                }
+                super.onReceived(received);
+            }
+        };
+        OneThreadLoop loop = new OneThreadLoop();
+        TlsSettings settings = TestKeys.SHARED.server("TLSv1.3");
+        inner[0] = new TlsEnds(loop, true, "TLSv1.3", settings, new RecordingSink()).shakeHands();
+        TlsEnds outer = new TlsEnds(loop, true, "TLSv1.3", settings, sink).shakeHands();
+        outer.receive(data);
+        outer.receive(data);
+        assertThat(sink.received.toByteArray()).startsWith(data).endsWith(data).hasSize(2_000);
+        assertThat(inner[0].sink.received.toByteArray()).isEqualTo(new byte[2_000]);
+    }
+
     // ---- Sending ----
 
     @ParameterizedTest
@@ -249,16 +275,17 @@ class TlsTransportTest {
     // ---- Floods ----
 
     @Test
-    @DisplayName("tls-3: a peer that sends records without data is cut off; one that sends data between is not")
+    @DisplayName("tls-3: a peer that sends many records without data in a second is cut off, whatever it sends between")
     void silentRecords() throws Exception {
         TlsEnds ends = TlsEnds.of(true, "TLSv1.3").shakeHands();
         for (int i = 0; i < 5; i++) {
             updateKeys(ends, TlsTransport.MOST_SILENT);
+            ends.loop.nanos += 1_100_000_000L;
+        }
+        for (int i = 0; i < TlsTransport.MOST_SILENT; i++) {
+            updateKeys(ends, 1);
             ends.receive(WORD);
         }
-        updateKeys(ends, TlsTransport.MOST_SILENT);
-        ends.loop.nanos += 2_000_000_000L;
-        updateKeys(ends, TlsTransport.MOST_SILENT);
         assertThat(ends.sink.failure).as("they took their time").isNull();
         updateKeys(ends, 1);
         assertThat(ends.sink.failure).isInstanceOf(SSLException.class).hasMessageContaining("records without data");
@@ -298,13 +325,14 @@ class TlsTransportTest {
     void answersTaken() throws Exception {
         TlsEnds ends = TlsEnds.of(true, "TLSv1.3").shakeHands();
         ends.raw.room = 0;
-        // Each data record resets the count of silent ones, so the answers pile up to their limit.
+        // Not too many in a second, so that the answers pile up to their limit.
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         int words = 0;
         while (!ends.raw.paused && words < 100_000) {
             ends.raw.arrive(ends.peer.updateKeys());
             ends.raw.arrive(ends.peer.encrypt(WORD));
             words++;
+            ends.loop.nanos += 20_000_000L;
         }
         assertThat(ends.raw.paused).isTrue();
         while (!ends.raw.arriving.isEmpty()) {
@@ -322,7 +350,7 @@ class TlsTransportTest {
     }
 
     @Test
-    @DisplayName("tls-3: a handshake that is too long is ended, though the engine would go on")
+    @DisplayName("tls-3: a handshake of which no message ends is ended")
     void longHandshake() throws Exception {
         TlsEnds ends = TlsEnds.of(true, "TLSv1.3");
         ends.tls.onConnected();
@@ -337,6 +365,22 @@ class TlsTransportTest {
         }
         assertThat(ends.sink.failure).isInstanceOf(SSLException.class);
         assertThat(sent).isLessThanOrEqualTo(TlsTransport.LONGEST_HANDSHAKE + change.length);
+        assertThat(ends.tls.isClosed()).isTrue();
+    }
+
+    @Test
+    @DisplayName("tls-3: a handshake in tiny records, which cost the engine far more than they cost the peer, is ended")
+    void tinyRecords() throws Exception {
+        TlsEnds ends = TlsEnds.of(true, "TLSv1.3");
+        ends.tls.onConnected();
+        byte[] header = {1, 0, 0x70, 0}; // a ClientHello, as long as the engine takes
+        int records = 0;
+        while (ends.sink.failure == null && records < 0x7000) {
+            ends.raw.arrive(new byte[] {22, 3, 3, 0, 1, records < header.length ? header[records] : 0});
+            records++;
+        }
+        assertThat(ends.sink.failure).isInstanceOf(SSLException.class).hasMessageContaining("handshake is longer");
+        assertThat(records).isEqualTo(TlsTransport.LONGEST_HANDSHAKE / TlsTransport.LEAST_RECORD + 1);
         assertThat(ends.tls.isClosed()).isTrue();
     }
 
@@ -411,6 +455,77 @@ class TlsTransportTest {
             assertThat(ends.raw.closed).isTrue();
             assertThat(ends.sink.isOver()).as("a close is not told").isFalse();
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"TLSv1.3, false", "TLSv1.2, false", "TLSv1.3, true", "TLSv1.2, true"})
+    @DisplayName("tls-5: an end that the system does not take at once is announced when it does, and then it is closed")
+    void closesLater(String version, boolean endedBefore) throws Exception {
+        TlsEnds ends = TlsEnds.of(true, version).shakeHands();
+        ends.raw.room = 0;
+        if (endedBefore) {
+            ends.tls.closeOutput();
+        }
+        ends.tls.close();
+        assertThat(ends.tls.isClosed()).isTrue();
+        assertThat(ends.raw.closed).as("it has something to say").isFalse();
+        ends.raw.arrive(ends.peer.encrypt(WORD));
+        ends.raw.open(5);
+        assertThat(ends.raw.closed).isFalse();
+        ends.raw.open(Integer.MAX_VALUE);
+        assertThat(ends.raw.closed).isTrue();
+        assertThat(ends.loop.alarms()).isZero();
+        ends.peer.take(ends.raw.takeSent());
+        assertThat(ends.peer.ended).isTrue();
+        assertThat(ends.sink.received.size()).as("it is closed").isZero();
+        assertThat(ends.sink.isOver()).isFalse();
+    }
+
+    @Test
+    @DisplayName("tls-5: a peer that does not take the announcement of the end does not keep a closed connection open")
+    void closesInTime() throws Exception {
+        TlsEnds ends = TlsEnds.of(true, "TLSv1.3").shakeHands();
+        ends.raw.room = 0;
+        ends.tls.close();
+        ends.loop.fire();
+        assertThat(ends.raw.closed).isTrue();
+        assertThat(ends.tls.ownBytes()).isZero();
+        TlsEnds broken = TlsEnds.of(true, "TLSv1.3").shakeHands();
+        broken.raw.room = 0;
+        broken.tls.close();
+        broken.tls.onFailed(new IOException("reset by the peer"));
+        assertThat(broken.raw.closed).isTrue();
+        assertThat(broken.loop.alarms()).isZero();
+        assertThat(broken.sink.failure).as("it was closed before").isNull();
+    }
+
+    @Test
+    @DisplayName("tls-5: an end is not announced without the bytes before it")
+    void closesWithBytesLost() throws Exception {
+        TlsEnds ends = TlsEnds.of(true, "TLSv1.3").shakeHands();
+        ends.raw.room = 10;
+        assertThat(ends.send(WORD)).isFalse();
+        ends.tls.closeOutput();
+        ends.tls.close();
+        assertThat(ends.raw.closed).isTrue();
+        assertThat(ends.loop.alarms()).isZero();
+    }
+
+    @Test
+    @DisplayName("tls-3: an alert that the system does not take at once is sent when it does")
+    void alertsLater() throws Exception {
+        TlsEnds ends = TlsEnds.of(true, "TLSv1.3").shakeHands();
+        byte[] record = ends.peer.encrypt(WORD);
+        record[record.length - 1] ^= 1;
+        ends.raw.room = 0;
+        ends.raw.arrive(record);
+        assertThat(ends.sink.failure).isInstanceOf(SSLException.class);
+        assertThat(ends.raw.closed).isFalse();
+        ends.raw.open(Integer.MAX_VALUE);
+        assertThat(ends.raw.closed).isTrue();
+        assertThatThrownBy(() -> ends.peer.take(ends.raw.takeSent()))
+                .isInstanceOf(SSLException.class)
+                .hasMessageContaining("bad_record_mac");
     }
 
     @Test
