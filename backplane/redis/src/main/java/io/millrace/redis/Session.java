@@ -1,0 +1,124 @@
+package io.millrace.redis;
+
+import io.lettuce.core.KillArgs;
+import io.lettuce.core.Limit;
+import io.lettuce.core.Range;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.StreamMessage;
+import io.lettuce.core.UnblockType;
+import io.lettuce.core.XAddArgs;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.millrace.backplane.Position;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * The two connections to one server, from when it answers until one of them is lost: one for commands, one that waits for
+ * new records. A connection leads to one process, so what comes over it is of the run that it said at the beginning.
+ */
+final class Session {
+    final StatefulRedisConnection<String, byte[]> commands;
+    final StatefulRedisConnection<String, byte[]> waiting;
+    final String run;
+    final long commandsId;
+    final long waitingId;
+
+    private Session(
+            StatefulRedisConnection<String, byte[]> commands,
+            StatefulRedisConnection<String, byte[]> waiting,
+            String run,
+            long commandsId,
+            long waitingId) {
+        this.commands = commands;
+        this.waiting = waiting;
+        this.run = run;
+        this.commandsId = commandsId;
+        this.waitingId = waitingId;
+    }
+
+    /** Asks the server who it is. */
+    static CompletableFuture<Session> begin(
+            StatefulRedisConnection<String, byte[]> commands, StatefulRedisConnection<String, byte[]> waiting) {
+        CompletableFuture<String> run =
+                commands.async().info("server").thenApply(Session::runId).toCompletableFuture();
+        CompletableFuture<Long> commandsId = commands.async().clientId().toCompletableFuture();
+        CompletableFuture<Long> waitingId = waiting.async().clientId().toCompletableFuture();
+        return CompletableFuture.allOf(run, commandsId, waitingId)
+                .thenApply(all -> new Session(commands, waiting, run.join(), commandsId.join(), waitingId.join()));
+    }
+
+    private static String runId(String info) {
+        for (String line : info.split("\r?\n", -1)) {
+            if (line.startsWith("run_id:")) {
+                return line.substring("run_id:".length()).strip();
+            }
+        }
+        throw new IllegalStateException("INFO server has no run_id; this needs a Redis server of version 7 or newer");
+    }
+
+    private RedisAsyncCommands<String, byte[]> async() {
+        return commands.async();
+    }
+
+    /** Ends an older connection on the server's side: nothing that it has sent takes effect after this. */
+    CompletionStage<Long> kill(long id) {
+        return async().clientKill(KillArgs.Builder.id(id));
+    }
+
+    CompletionStage<Long> unblock() {
+        return async().clientUnblock(waitingId, UnblockType.TIMEOUT);
+    }
+
+    /** Returns the end of a stream, which exists then and is of this run. */
+    CompletionStage<Position> open(String key) {
+        return async().<byte[]>eval(
+                        Streams.OPEN, ScriptOutputType.VALUE, Streams.keys(key), run.getBytes(StandardCharsets.UTF_8))
+                .thenApply(id -> Streams.position(new String(id, StandardCharsets.UTF_8)));
+    }
+
+    /** Completes with null if there is no such stream. */
+    CompletionStage<String> add(String key, String epoch, byte[] bytes, int history) {
+        XAddArgs args =
+                new XAddArgs().id(epoch + "-*").nomkstream().maxlen(history).approximateTrimming();
+        return async().xadd(key, args, Map.of(Streams.FIELD, bytes));
+    }
+
+    CompletionStage<List<StreamMessage<String, byte[]>>> range(String key, String after, int count) {
+        return async().xrange(
+                        key,
+                        Range.from(Range.Boundary.excluding(after), Range.Boundary.unbounded()),
+                        Limit.from(count));
+    }
+
+    CompletionStage<List<StreamMessage<String, byte[]>>> reverse(String key, int count) {
+        return async().xrevrange(key, Range.unbounded(), Limit.from(count));
+    }
+
+    /** Whether the server has answered that this record was not stored because the stream is not what it was. */
+    static boolean isStale(Throwable failure) {
+        return failure instanceof RedisCommandExecutionException
+                && String.valueOf(failure.getMessage()).contains("equal or smaller");
+    }
+
+    /** Whether the server still answers. */
+    CompletionStage<String> ping() {
+        return async().ping();
+    }
+
+    boolean isOpen() {
+        return commands.isOpen() && waiting.isOpen();
+    }
+
+    CompletionStage<Long> delete(String key) {
+        return async().del(Streams.keys(key));
+    }
+
+    void close() {
+        var ignored = CompletableFuture.allOf(commands.closeAsync(), waiting.closeAsync());
+    }
+}

@@ -1,0 +1,87 @@
+package io.millrace.redis;
+
+import io.lettuce.core.StreamMessage;
+import io.millrace.backplane.Position;
+import io.millrace.backplane.spi.StoredRecord;
+import java.util.List;
+
+/**
+ * How a log is kept in Redis: a stream of the topic's name, whose ids are positions. The part before the dash, which is
+ * a time elsewhere, is the epoch and stays the same; so Redis counts the part behind it: 1, 2, 3. Ids only grow, so a
+ * stream that was lost and made again has a later epoch, and whoever follows the old one gets the records of the new
+ * one, and sees by their ids that it is another.
+ *
+ * <p>Which server has begun the epoch is kept beside it. Another one, or the same after a restart, begins a new epoch
+ * before it is appended to: what was lost from the end of the old one is never numbered again.
+ */
+final class Streams {
+    static final String FIELD = "r";
+
+    /**
+     * Returns the id of the end of a stream. Makes the stream if there is none. KEYS: the stream, what remembers the
+     * server; ARGV: the server's run id.
+     */
+    static final String OPEN = """
+            local function last()
+              local info = redis.call('XINFO', 'STREAM', KEYS[1])
+              for i = 1, #info, 2 do
+                if info[i] == 'last-generated-id' then return info[i + 1] end
+              end
+            end
+            local exists = redis.call('EXISTS', KEYS[1]) == 1
+            if exists and redis.call('GET', KEYS[2]) == ARGV[1] then return last() end
+            local time = redis.call('TIME')
+            local epoch = time[1] * 1000 + math.floor(time[2] / 1000)
+            if exists then
+              local before = tonumber(string.match(last(), '^%d+'))
+              if epoch <= before then epoch = before + 1 end
+              redis.call('XSETID', KEYS[1], string.format('%.0f-0', epoch))
+            else
+              redis.call('XADD', KEYS[1], 'MAXLEN', '0', string.format('%.0f-0', epoch), 'r', '')
+            end
+            redis.call('SET', KEYS[2], ARGV[1])
+            return last()
+            """;
+
+    private Streams() {}
+
+    /** The braces keep both in one slot. */
+    static String key(String namespace, String topic) {
+        return namespace + ":{" + topic + "}";
+    }
+
+    static String[] keys(String key) {
+        return new String[] {key, key + ":run"};
+    }
+
+    static Position position(String id) {
+        int dash = id.indexOf('-');
+        return new Position(id.substring(0, dash), Long.parseLong(id.substring(dash + 1)));
+    }
+
+    /** Of another engine's position, an id before everything. */
+    static String id(Position position) {
+        return isNumber(position.epoch()) ? position.epoch() + "-" + position.offset() : "0-0";
+    }
+
+    private static boolean isNumber(String epoch) {
+        return epoch.length() <= 18 && epoch.chars().allMatch(c -> c >= '0' && c <= '9');
+    }
+
+    static boolean isBehind(Position one, Position two) {
+        long first = Long.parseLong(one.epoch());
+        long second = Long.parseLong(two.epoch());
+        return first == second ? one.offset() > two.offset() : first > second;
+    }
+
+    static List<StoredRecord> records(List<StreamMessage<String, byte[]>> messages) {
+        return messages.stream()
+                .map(message -> new StoredRecord(position(message.getId()), bytes(message)))
+                .toList();
+    }
+
+    static byte[] bytes(StreamMessage<String, byte[]> message) {
+        byte[] bytes = message.getBody().get(FIELD);
+        return bytes == null ? new byte[0] : bytes;
+    }
+}

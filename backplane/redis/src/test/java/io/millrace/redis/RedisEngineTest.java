@@ -1,0 +1,264 @@
+package io.millrace.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.millrace.backplane.Backplane;
+import io.millrace.backplane.EngineState;
+import io.millrace.backplane.Gap;
+import io.millrace.backplane.NotPublishedException;
+import io.millrace.backplane.Position;
+import io.millrace.backplane.Rooms;
+import io.millrace.backplane.Subscription;
+import io.millrace.engine.Reactors;
+import io.millrace.testkit.Await;
+import io.millrace.testkit.DeliveryHistory;
+import io.millrace.testkit.DeliveryHistory.Recorder;
+import io.millrace.testkit.RedisProcess;
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** What is Redis's own: the contract is in {@link RedisBackplaneTest}. */
+@DisplayName("engine redis:")
+class RedisEngineTest {
+    private static RedisProcess server;
+
+    @BeforeAll
+    static void startServer() throws Exception {
+        server = new RedisProcess();
+    }
+
+    @AfterAll
+    static void endServer() throws Exception {
+        if (server != null) {
+            server.close();
+        }
+    }
+
+    @BeforeEach
+    void empty() throws Exception {
+        server.command("FLUSHALL");
+    }
+
+    private static Reactors reactors() {
+        return Reactors.builder().reactors(1).name("redis-test").open();
+    }
+
+    private static Position ack(Backplane backplane, String topic, String text) throws Exception {
+        return backplane.topic(topic).publish(text).get(10, TimeUnit.SECONDS);
+    }
+
+    private static Set<String> threads() {
+        Set<String> names = new TreeSet<>();
+        Thread.getAllStackTraces().keySet().forEach(thread -> names.add(thread.getName()));
+        names.removeIf(name -> name.startsWith("redis-test"));
+        return names;
+    }
+
+    @Test
+    @DisplayName("bp-2: redis: runs on the threads of the reactors, and needs no other")
+    void onOurThreads() throws Exception {
+        try (Reactors reactors = reactors()) {
+            Set<String> before = threads();
+            try (Backplane backplane = Backplane.open(server.url(), reactors)) {
+                ack(backplane, "room", "x");
+                Set<String> after = threads();
+                after.removeAll(before);
+                assertThat(after).noneMatch(name -> name.contains("lettuce") || name.contains("nio"));
+            }
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "bp-3, bp-5: of nodes that are killed, everything that they were acknowledged is delivered once and in order, and their members leave within the timeout")
+    void killedNodes() throws Exception {
+        DeliveryHistory history = new DeliveryHistory();
+        Duration silence = Duration.ofMillis(800);
+        try (Reactors reactors = reactors();
+                Backplane here = Backplane.builder(server.url(), reactors)
+                        .timeout(silence)
+                        .open()) {
+            Recorder recorder = history.recorder("survivor");
+            recorder.started(here.topic("room").subscribe(recorder));
+            for (String name : List.of("first", "second")) {
+                Process node = startNode(name, silence);
+                try (BufferedReader out = node.inputReader(StandardCharsets.UTF_8)) {
+                    for (int acknowledged = 0; acknowledged < 500; ) {
+                        String line = out.readLine();
+                        assertThat(line).as("what %s prints", name).isNotNull();
+                        acknowledged += line.startsWith("acknowledged") ? 1 : 0;
+                        record(history, line);
+                    }
+                    Await.until(
+                            name + " is known",
+                            () -> !here.topic("room").members().isEmpty());
+                    node.toHandle().destroyForcibly(); // which leaves its output to be read
+                    out.lines().forEach(line -> record(history, line));
+                } finally {
+                    node.destroyForcibly();
+                }
+                long since = System.nanoTime();
+                Await.until(
+                        name + " has left", () -> here.topic("room").members().isEmpty());
+                assertThat(Duration.ofNanos(System.nanoTime() - since)).isLessThan(silence.multipliedBy(3));
+            }
+            history.publish(here.topic("room"), "end", 0).get(10, TimeUnit.SECONDS);
+            Await.until("the end has come", () -> recorder.has("end/0"));
+        }
+        assertThat(history.problems()).isEmpty();
+    }
+
+    /** What was sent and not acknowledged by its killed node may have been stored. A line may be cut off. */
+    private static void record(DeliveryHistory history, String line) {
+        String[] words = line.split(" ", -1);
+        if (words[0].equals("sent") && words.length == 2) {
+            history.published(words[1], DeliveryHistory.Outcome.UNKNOWN, null);
+        } else if (words[0].equals("acknowledged") && words.length == 3 && words[2].matches("[0-9]+:[0-9]+")) {
+            history.published(words[1], DeliveryHistory.Outcome.ACKNOWLEDGED, Position.parse(words[2]));
+        }
+    }
+
+    private static Process startNode(String name, Duration silence) throws IOException {
+        String path = Stream.of(System.getProperty("jdk.module.path"), System.getProperty("java.class.path"))
+                .filter(part -> part != null && !part.isEmpty())
+                .collect(Collectors.joining(File.pathSeparator));
+        Path tests = Path.of(NodeMain.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .getPath());
+        return new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-XX:TieredStopAtLevel=1",
+                        "-cp",
+                        tests + File.pathSeparator + path,
+                        NodeMain.class.getName(),
+                        server.url(),
+                        name,
+                        Long.toString(silence.toMillis()))
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+    }
+
+    @Test
+    @DisplayName("bp-5: a node that closes leaves nothing behind that only it has used")
+    void nothingIsLeft() {
+        try (Reactors reactors = reactors()) {
+            Backplane backplane = Backplane.open(server.url(), reactors);
+            String mailbox = "millrace:{$node." + backplane.node() + "}";
+            Rooms rooms = Rooms.on(
+                    backplane,
+                    () -> {
+                        throw new AssertionError("nobody joins");
+                    },
+                    (room, message) -> null);
+            Await.until("it has a mailbox", () -> exists(mailbox));
+            rooms.close();
+            backplane.close();
+            Await.until("it has none", () -> !exists(mailbox));
+            assertThat(exists("millrace:{$nodes}")).isTrue();
+        }
+    }
+
+    private static boolean exists(String stream) {
+        try {
+            server.command("XINFO", "STREAM", stream);
+            return true;
+        } catch (IOException e) {
+            assertThat(e).hasMessageContaining("no such key");
+            return false;
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "bp-2: a topic that is deleted, or a database that is flushed, is a new epoch, told before the next message")
+    void deleted() throws Exception {
+        DeliveryHistory history = new DeliveryHistory();
+        try (Reactors reactors = reactors();
+                Backplane one = Backplane.open(server.url(), reactors);
+                Backplane two = Backplane.open(server.url(), reactors)) {
+            Recorder recorder = history.recorder("subscriber");
+            recorder.started(two.topic("room").subscribe(recorder));
+            for (String[] loss : new String[][] {{"DEL", "millrace:{room}"}, {"FLUSHALL"}}) {
+                int from = recorder.count();
+                int gaps = recorder.gaps().size();
+                for (int i = from; i < from + 3; i++) {
+                    history.publish(one.topic("room"), "p", i).get(10, TimeUnit.SECONDS);
+                }
+                Await.until("they have come", () -> recorder.count() == from + 3);
+                server.command(loss);
+                history.publish(one.topic("room"), "p", from + 3).get(10, TimeUnit.SECONDS);
+                history.publish(two.topic("room"), "q", from).get(10, TimeUnit.SECONDS);
+                Await.until("both have come", () -> recorder.count() == from + 5);
+                assertThat(recorder.gaps()).hasSize(gaps + 1);
+                assertThat(recorder.gaps().getLast().reason()).isEqualTo(Gap.Reason.NEW_EPOCH);
+            }
+        }
+        assertThat(history.problems()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("bp-2: a server that refuses a write has the publication fail with its reason, and is not away")
+    void refused() throws Exception {
+        try (Reactors reactors = reactors();
+                Backplane backplane = Backplane.open(server.url(), reactors)) {
+            server.command("SET", "millrace:{room}", "no stream");
+            assertThat(backplane.topic("room").publish("x"))
+                    .failsWithin(Duration.ofSeconds(10))
+                    .withThrowableOfType(ExecutionException.class)
+                    .havingCause()
+                    .isInstanceOf(NotPublishedException.class)
+                    .withMessageContaining("WRONGTYPE");
+            assertThat(backplane.state()).isEqualTo(EngineState.CONNECTED);
+            ack(backplane, "another", "x");
+        }
+    }
+
+    @Test
+    @DisplayName("bp-2, bp-3: what others write into a topic's stream is passed over, and is no gap")
+    void foreignRecords() throws Exception {
+        DeliveryHistory history = new DeliveryHistory();
+        try (Reactors reactors = reactors();
+                Backplane backplane = Backplane.open(server.url(), reactors)) {
+            Recorder recorder = history.recorder("subscriber");
+            recorder.started(backplane.topic("room").subscribe(recorder));
+            history.publish(backplane.topic("room"), "p", 0).get(10, TimeUnit.SECONDS);
+            Position first = ack(backplane, "other", "x");
+            assertThat(first.offset()).isEqualTo(1);
+            Await.until("it has come", () -> recorder.count() == 1);
+            Position here = recorderPosition(backplane);
+            server.command("XADD", "millrace:{room}", here.epoch() + "-*", "r", "rubbish");
+            server.command("XADD", "millrace:{room}", here.epoch() + "-*", "another", "field");
+            history.publish(backplane.topic("room"), "p", 1).get(10, TimeUnit.SECONDS);
+            Await.until("it has come", () -> recorder.count() == 2);
+            assertThat(recorder.gaps()).isEmpty();
+        }
+    }
+
+    private static Position recorderPosition(Backplane backplane) {
+        Subscription last = backplane.topic("room").subscribeFromLast(1, message -> {});
+        Await.until("it has begun", () -> last.position() != null);
+        Position position = last.position();
+        last.close();
+        assertThat(position).isNotNull();
+        return position;
+    }
+}
