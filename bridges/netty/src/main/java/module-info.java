@@ -1,6 +1,19 @@
 import org.jspecify.annotations.NullMarked;
 
-/** Netty's channels on Millrace's loops: {@link io.millrace.netty.Millrace}. */
+/**
+ * Netty's channels on Millrace's loops: {@link io.millrace.netty.Millrace}.
+ *
+ * <p>A bootstrap with two lines changed:
+ *
+ * {@snippet :
+ * EventLoopGroup group =
+ *         new MultiThreadIoEventLoopGroup(Millrace.ioHandlerFactory()); // was NioIoHandler.newFactory()
+ * ServerBootstrap bootstrap = new ServerBootstrap()
+ *         .group(group)
+ *         .channel(MillraceServerSocketChannel.class) // was NioServerSocketChannel.class
+ *         .childHandler(new Echo());
+ * }
+ */
 @NullMarked
 @SuppressWarnings("module")
 module io.millrace.netty {

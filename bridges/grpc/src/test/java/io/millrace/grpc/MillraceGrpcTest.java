@@ -72,19 +72,44 @@ class MillraceGrpcTest {
                 .open()) {
             GlobalEventManager.register(reactors);
             assertThat(threadsOfAnEcho(null)).containsExactly("registered-loops-0");
+            asThePageShows();
         }
     }
 
-    /** Says a word, and returns the threads that the service ran on. */
-    private static Set<String> threadsOfAnEcho(EventManager manager) throws Exception {
-        Set<String> threads = ConcurrentHashMap.newKeySet();
-        ServerServiceDefinition service = ServerServiceDefinition.builder("test.Echo")
+    /** What docs/bridges/grpc.md shows: one line of a server and one of a channel. */
+    private static void asThePageShows() throws Exception {
+        ServerServiceDefinition service = echo(ConcurrentHashMap.newKeySet());
+        Server server = MillraceGrpc.onLoops(NettyServerBuilder.forPort(0))
+                .addService(service)
+                .build()
+                .start();
+        ManagedChannel channel = MillraceGrpc.onLoops(NettyChannelBuilder.forAddress("127.0.0.1", server.getPort()))
+                .usePlaintext()
+                .build();
+        assertThat(ClientCalls.blockingUnaryCall(channel, ECHO, CallOptions.DEFAULT, "hello"))
+                .isEqualTo("you said hello");
+        end(server, channel);
+    }
+
+    private static ServerServiceDefinition echo(Set<String> threads) {
+        return ServerServiceDefinition.builder("test.Echo")
                 .addMethod(ECHO, ServerCalls.asyncUnaryCall((request, response) -> {
                     threads.add(Thread.currentThread().getName());
                     response.onNext("you said " + request);
                     response.onCompleted();
                 }))
                 .build();
+    }
+
+    private static void end(Server server, ManagedChannel channel) throws InterruptedException {
+        assertThat(channel.shutdown().awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(server.shutdown().awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    /** Says a word, and returns the threads that the service ran on. */
+    private static Set<String> threadsOfAnEcho(EventManager manager) throws Exception {
+        Set<String> threads = ConcurrentHashMap.newKeySet();
+        ServerServiceDefinition service = echo(threads);
         NettyServerBuilder serverBuilder =
                 NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
         Server server = (manager == null
@@ -106,9 +131,7 @@ class MillraceGrpcTest {
                         .isEqualTo("you said hello");
             }
         } finally {
-            assertThat(channel.shutdown().awaitTermination(10, TimeUnit.SECONDS))
-                    .isTrue();
-            assertThat(server.shutdown().awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+            end(server, channel);
         }
         return threads;
     }

@@ -75,6 +75,29 @@ public final class Millrace {
         }
     }
 
+    /**
+     * Tells whether these channels work here.
+     *
+     * @return false if {@link #unavailabilityCause} has a reason
+     */
+    public static boolean isAvailable() {
+        return unavailabilityCause() == null;
+    }
+
+    /**
+     * Opens a poll as a loop would, and closes it.
+     *
+     * @return why there is no backend with descriptors, and what to do about it; null if there is one
+     */
+    public static @Nullable Throwable unavailabilityCause() {
+        try {
+            open(null).close();
+            return null;
+        } catch (RuntimeException e) {
+            return e;
+        }
+    }
+
     private static Poll open(@Nullable String backend) {
         Poll poll =
                 backend == null ? Poll.open() : Poll.builder().backend(backend).open();

@@ -29,6 +29,8 @@ import io.netty.util.concurrent.Ticker;
 import io.netty.util.internal.ThreadExecutorMap;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -63,6 +65,14 @@ final class ReactorEventLoop extends AbstractScheduledEventExecutor implements I
         CLOSED,
         ENDED
     }
+
+    /** The loops of all groups on this thread, the oldest first. What Netty keeps for the thread is theirs together. */
+    private static final FastThreadLocal<Deque<ReactorEventLoop>> ON_THREAD = new FastThreadLocal<>() {
+        @Override
+        protected Deque<ReactorEventLoop> initialValue() {
+            return new ArrayDeque<>();
+        }
+    };
 
     private final ReactorServerLoop loop;
     private final Ticker ticker;
@@ -107,8 +117,9 @@ final class ReactorEventLoop extends AbstractScheduledEventExecutor implements I
 
     private void begin() {
         thread = Thread.currentThread();
+        ON_THREAD.get().add(this);
         // Netty's allocators give a cache to threads that have an executor.
-        ThreadExecutorMap.setCurrentExecutor(this);
+        ThreadExecutorMap.setCurrentExecutor(ON_THREAD.get().getFirst());
         presenceWatch = loop.watch(() -> presence, new Presence());
         presenceWatch.change(Interest.READABLE);
     }
@@ -455,11 +466,17 @@ final class ReactorEventLoop extends AbstractScheduledEventExecutor implements I
             watch.end();
         }
         presence.close();
-        if (ThreadExecutorMap.currentExecutor() == this) {
-            ThreadExecutorMap.setCurrentExecutor(null);
-        }
-        FastThreadLocal.removeAll(); // the caches of Netty's allocators
+        leaveThread();
         finish();
+    }
+
+    private void leaveThread() {
+        Deque<ReactorEventLoop> remaining = ON_THREAD.get();
+        remaining.remove(this);
+        ThreadExecutorMap.setCurrentExecutor(remaining.peekFirst());
+        if (remaining.isEmpty()) {
+            FastThreadLocal.removeAll(); // the caches of Netty's allocators
+        }
     }
 
     /** Idempotent; any thread. */

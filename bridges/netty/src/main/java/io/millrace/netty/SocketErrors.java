@@ -11,6 +11,7 @@ import java.net.SocketException;
 import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
+import org.jspecify.annotations.Nullable;
 
 /** Turns the kernel's reasons into the exceptions that handlers know from Netty's own transports. */
 final class SocketErrors {
@@ -45,7 +46,21 @@ final class SocketErrors {
             notYet.initCause(cause);
             return notYet;
         }
-        return because(new SocketException(cause.getMessage()), cause);
+        return because(new SocketException(text(cause)), cause);
+    }
+
+    /**
+     * Libraries tell a peer that has gone from other failures by the texts of the C library, which Netty's own transports
+     * have: Reactor Netty's client tries again, and Lettuce does not complain.
+     */
+    private static @Nullable String text(ErrnoException cause) {
+        if (cause.is(Errno.ECONNRESET)) {
+            return "Connection reset by peer";
+        }
+        if (cause.is(Errno.EPIPE)) {
+            return "Broken pipe";
+        }
+        return cause.is(Errno.ETIMEDOUT) ? "Connection timed out" : cause.getMessage();
     }
 
     /** For a datagram. */

@@ -28,7 +28,9 @@ import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.PortUnreachableException;
+import java.net.Socket;
 import java.net.SocketAddress;
+import java.net.SocketException;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
@@ -39,6 +41,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -397,6 +400,36 @@ class ChannelsTest {
             assertThatThrownBy(() -> connect(opened.group(), MillraceSocketChannel.class, address, new Collector()))
                     .isInstanceOf(ConnectException.class)
                     .hasMessageContaining(address.toString());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("nty-1: a peer's reset is told in the words by which libraries know it, with the call as its cause")
+    void aReset(Loops loops) throws Exception {
+        try (Loops.Opened opened = loops.open()) {
+            CompletableFuture<Throwable> failure = new CompletableFuture<>();
+            Channel server = serve(
+                    opened.group(),
+                    MillraceServerSocketChannel.class,
+                    ANY_PORT,
+                    () -> new ChannelInboundHandlerAdapter() {
+                        @Override
+                        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+                            failure.complete(cause);
+                        }
+                    });
+            int port = ((InetSocketAddress) server.localAddress()).getPort();
+            try (Socket peer = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                peer.setSoLinger(true, 0);
+            }
+            assertThat(failure.get(10, TimeUnit.SECONDS))
+                    .isInstanceOf(SocketException.class)
+                    .hasMessage("Connection reset by peer")
+                    .hasRootCauseInstanceOf(IOException.class)
+                    .rootCause()
+                    .hasMessageMatching("recv on fd \\d+ failed: ECONNRESET .*");
+            server.close().sync();
         }
     }
 

@@ -21,7 +21,9 @@ import io.netty.channel.IoEventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.concurrent.FastThreadLocal;
 import io.netty.util.concurrent.ScheduledFuture;
+import io.netty.util.internal.ThreadExecutorMap;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -100,6 +102,31 @@ class GroupOnReactorsTest {
             assertThat(reactors.dump()).contains("MillraceServerSocketChannel");
             ours.close();
             group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "nty-2: several groups share a reactor; the end of one leaves what Netty keeps for the thread to the others")
+    void groupsShareAReactor() throws Exception {
+        try (Reactors reactors = Reactors.builder().reactors(1).open()) {
+            IoEventLoopGroup first = Millrace.groupOn(reactors);
+            IoEventLoopGroup second = Millrace.groupOn(reactors);
+            FastThreadLocal<String> kept = new FastThreadLocal<>();
+            first.submit(() -> kept.set("of the first group")).sync();
+
+            second.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+            assertThat(first.submit(ThreadExecutorMap::currentExecutor).get())
+                    .as("without an executor, Netty's allocators have no cache for the thread")
+                    .isSameAs(first.next());
+            assertThat(first.submit(() -> kept.get()).get()).isEqualTo("of the first group");
+
+            first.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+            CompletableFuture<String> after = new CompletableFuture<>();
+            reactors.execute(() -> after.complete(ThreadExecutorMap.currentExecutor() + ", " + kept.get()));
+            assertThat(after.get(10, TimeUnit.SECONDS))
+                    .as("nothing remains on the thread")
+                    .isEqualTo("null, null");
         }
     }
 
