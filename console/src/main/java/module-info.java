@@ -1,6 +1,20 @@
 import org.jspecify.annotations.NullMarked;
 
-/** A web page that shows what servers and their loops are doing: {@link io.millrace.console.Console}. */
+/**
+ * A web page that shows what servers and their loops are doing: {@link io.millrace.console.Console}.
+ *
+ * <p>A server with a console:
+ *
+ * {@snippet :
+ * try (TcpServer server = Chat4Timeouts.settings(port).start(connection -> Chat4Timeouts.guest());
+ *         Console console = Console.builder().add("chat", server).open()) {
+ *     System.out.println(server + "; Enter ends it");
+ *     System.out.println("console on " + console.url());
+ *     System.in.read();
+ *     System.out.println(server.metrics());
+ * }
+ * }
+ */
 @NullMarked
 @SuppressWarnings("module")
 module io.millrace.console {

@@ -13,13 +13,12 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URLDecoder;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -33,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p><b>Independent.</b> It has two threads of its own and the JDK's HTTP server, so it answers while every loop is
- * blocked. It reads state from the objects when a viewer asks; nothing is recorded, and without a viewer nothing runs.
+ * <p><b>Independent.</b> It has threads of its own and the JDK's HTTP server, so it answers while every loop is blocked. They
+ * do not keep the program alive. It reads state from the objects when a viewer asks; nothing is recorded, and without a viewer nothing runs.
  *
  * <p><b>Protected.</b> By default it listens on the loopback interface only, and everything but {@code /health} and the
  * empty page needs the token in its address. Requests under another host's name are refused, and so are changes that
@@ -46,32 +45,56 @@ import org.jspecify.annotations.Nullable;
 public final class Console implements AutoCloseable {
     private static final String CSP = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
             + "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-    private static final int THREADS = 2;
+    private static final System.Logger LOGGER = System.getLogger("io.millrace.console");
 
     private final HttpServer http;
-    private final ThreadPoolExecutor threads;
+    private final RequestThreads threads;
     private final Guard guard;
     private final Views views;
     private final OpenMetrics metrics;
     private final InetSocketAddress address;
 
     private Console(Builder builder) throws IOException {
-        this.http = HttpServer.create(builder.address, 0);
+        this.http = listen(builder.address);
         this.address = http.getAddress();
-        this.guard = new Guard(builder.token, address.getAddress(), builder.address.getHostString(), address.getPort());
+        this.guard = new Guard(builder.token, builder.address.getHostString());
         this.views = new Views(builder.observed);
         this.metrics = new OpenMetrics(builder.observed);
-        // Bounded: a flood of requests is refused instead of filling the heap of the server that is looked at.
-        this.threads =
-                new ThreadPoolExecutor(THREADS, THREADS, 1, TimeUnit.SECONDS, new ArrayBlockingQueue<>(64), work -> {
-                    Thread thread = new Thread(work, "millrace-console");
-                    thread.setDaemon(true);
-                    return thread;
-                });
-        threads.allowCoreThreadTimeOut(true);
+        this.threads = new RequestThreads(builder.toRead, builder.toAnswer);
         http.setExecutor(threads);
         http.createContext("/", this::handle);
-        http.start();
+        start();
+    }
+
+    private static HttpServer listen(InetSocketAddress address) throws IOException {
+        String problem = "cannot open the console on " + address + ": ";
+        if (address.isUnresolved()) {
+            throw new UnknownHostException(problem + "the host cannot be resolved");
+        }
+        try {
+            return HttpServer.create(address, 0);
+        } catch (IOException e) {
+            throw new IOException(
+                    problem + e.getMessage() + "; choose a free port (0 takes any) on an address of this machine", e);
+        }
+    }
+
+    /** Starts listening. The JDK's thread inherits from the one that starts it not to keep the program alive. */
+    private void start() {
+        Thread starter = new Thread(http::start, "millrace-console-start");
+        starter.setDaemon(true);
+        starter.start();
+        boolean interrupted = false;
+        while (starter.isAlive()) {
+            try {
+                starter.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /**
@@ -102,7 +125,7 @@ public final class Console implements AutoCloseable {
      */
     public URI url() {
         InetAddress host = address.getAddress();
-        return URI.create("http://" + (host.isAnyLocalAddress() ? "localhost" : Guard.inUrl(host)) + ":"
+        return URI.create("http://" + (host.isAnyLocalAddress() ? "localhost" : Views.inUrl(host)) + ":"
                 + address.getPort() + "/#token=" + guard.token());
     }
 
@@ -128,7 +151,7 @@ public final class Console implements AutoCloseable {
     @Override
     public void close() {
         http.stop(0);
-        threads.shutdownNow();
+        threads.close();
     }
 
     @Override
@@ -139,6 +162,7 @@ public final class Console implements AutoCloseable {
     // ---- Requests ----
 
     private void handle(HttpExchange exchange) throws IOException {
+        threads.haveRead();
         try (exchange) {
             Headers headers = exchange.getResponseHeaders();
             headers.set("Content-Security-Policy", CSP);
@@ -150,7 +174,8 @@ public final class Console implements AutoCloseable {
             try {
                 answer = answer(exchange);
             } catch (RuntimeException e) {
-                answer = new Answer(500, "text/plain", "the console failed: " + e);
+                LOGGER.log(System.Logger.Level.WARNING, "cannot answer a request for " + exchange.getRequestURI(), e);
+                answer = new Answer(500, "text/plain", "the console failed: " + e + "\n");
             }
             headers.set("Content-Type", answer.type() + "; charset=utf-8");
             exchange.sendResponseHeaders(answer.status(), answer.body().length == 0 ? -1 : answer.body().length);
@@ -171,7 +196,9 @@ public final class Console implements AutoCloseable {
         Headers headers = exchange.getRequestHeaders();
         if (!guard.isOurHost(headers)) {
             return new Answer(
-                    421, "text/plain", "this is not the host that you asked for; use the console's own address\n");
+                    421,
+                    "text/plain",
+                    "not by this name: open the console by the address that was printed, or by an IP address\n");
         }
         String path = exchange.getRequestURI().getPath();
         String method = exchange.getRequestMethod();
@@ -201,13 +228,16 @@ public final class Console implements AutoCloseable {
         if (post && !guard.isOurPage(headers)) {
             return new Answer(403, "text/plain", "another site's page must not change anything here\n");
         }
+        // Well-formed: the JDK has refused any other address.
         Map<String, String> query = query(exchange.getRequestURI().getRawQuery());
         return post ? change(path, query) : look(path, query, headers);
     }
 
     private Answer health() {
-        String held = views.blockedLoop();
-        return held == null ? new Answer(200, "text/plain", "ok\n") : new Answer(503, "text/plain", held + "\n");
+        String complaint = views.complaint();
+        return complaint == null
+                ? new Answer(200, "text/plain", "ok\n")
+                : new Answer(503, "text/plain", complaint + "\n");
     }
 
     private Answer look(String path, Map<String, String> query, Headers headers) {
@@ -276,6 +306,10 @@ public final class Console implements AutoCloseable {
         private final Observed observed = new Observed();
         private InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         private @Nullable String token;
+        /** How long a client may take to send a request, and to receive the answer; shorter in tests. */
+        Duration toRead = Duration.ofSeconds(5);
+
+        Duration toAnswer = Duration.ofSeconds(30);
 
         private Builder() {}
 

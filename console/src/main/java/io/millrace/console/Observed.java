@@ -4,9 +4,12 @@ import io.millrace.engine.LoopView;
 import io.millrace.engine.pool.ComputePool;
 import io.millrace.engine.pool.ObjectPool;
 import io.millrace.server.Monitored;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -30,10 +33,22 @@ final class Observed {
         }
     }
 
-    /** Returns the loops of all servers, each once. */
-    Set<LoopView> loops() {
-        Set<LoopView> loops = new LinkedHashSet<>();
-        servers.values().forEach(server -> server.metrics().engine().ifPresent(engine -> loops.addAll(engine.loops())));
+    /**
+     * Returns the loops of all servers, each once. Names that several loops have get a number, because a name is what
+     * tells the loops apart in a metric and on the page.
+     */
+    List<ObservedLoop> loops() {
+        Set<LoopView> views = new LinkedHashSet<>();
+        servers.values().forEach(server -> server.metrics().engine().ifPresent(engine -> views.addAll(engine.loops())));
+        Set<String> taken = new HashSet<>();
+        List<ObservedLoop> loops = new ArrayList<>(views.size());
+        for (LoopView view : views) {
+            String name = view.name();
+            for (int i = 2; !taken.add(name); i++) {
+                name = view.name() + " (" + i + ")";
+            }
+            loops.add(new ObservedLoop(name, view));
+        }
         return loops;
     }
 }

@@ -1,13 +1,12 @@
 package io.millrace.console;
 
 import io.millrace.engine.Histogram;
-import io.millrace.engine.LoopView;
 import io.millrace.engine.Metrics;
 import io.millrace.engine.Priority;
 import io.millrace.engine.StallReport;
 import io.millrace.server.Monitored;
 import io.millrace.server.ServerMetrics;
-import java.util.Collection;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToLongFunction;
@@ -62,7 +61,7 @@ final class OpenMetrics {
 
     private String openMetrics() {
         StringBuilder text = new StringBuilder(8192);
-        Collection<LoopView> loops = observed.loops();
+        List<ObservedLoop> loops = observed.loops();
         counters(text, loops, "eventloop_turns", "Turns of the loop.", Metrics::turns);
         counters(text, loops, "eventloop_waits", "Calls that asked the kernel for events.", Metrics::waits);
         counters(text, loops, "eventloop_wakeups", "Wake-ups by other threads.", Metrics::wakeUps);
@@ -71,17 +70,25 @@ final class OpenMetrics {
         counters(text, loops, "eventloop_failures", "Callbacks that threw.", Metrics::failures);
         counters(text, loops, "eventloop_alarms_due", "Alarms that came due.", Metrics::alarmsDue);
         head(text, "eventloop_time_seconds", "counter", "seconds", "Time in which the loop worked.");
-        for (LoopView loop : loops) {
+        for (ObservedLoop loop : loops) {
             sample(
                     text,
                     "eventloop_time_seconds_total",
                     labels("loop", loop.name()),
                     seconds(loop.metrics().busyNanos()));
         }
+        head(text, "eventloop_in_turn_seconds", "gauge", "seconds", "How long the present turn has lasted.");
+        for (ObservedLoop loop : loops) {
+            sample(
+                    text,
+                    "eventloop_in_turn_seconds",
+                    labels("loop", loop.name()),
+                    seconds(loop.view().turnLasts().toNanos()));
+        }
         gauges(text, loops, "eventloop_sources", "Sources that are registered.", Metrics::sources);
         gauges(text, loops, "eventloop_alarms_pending", "Alarms that are pending.", Metrics::alarmsPending);
         head(text, "eventloop_queue_depth", "gauge", "", "Tasks that wait to run.");
-        for (LoopView loop : loops) {
+        for (ObservedLoop loop : loops) {
             for (Priority priority : Priority.values()) {
                 sample(
                         text,
@@ -173,38 +180,35 @@ final class OpenMetrics {
     }
 
     private static void counters(
-            StringBuilder text, Collection<LoopView> loops, String name, String help, ToLongFunction<Metrics> value) {
+            StringBuilder text, List<ObservedLoop> loops, String name, String help, ToLongFunction<Metrics> value) {
         head(text, name, "counter", "", help);
         loops.forEach(loop -> sample(
                 text, name + "_total", labels("loop", loop.name()), Long.toString(value.applyAsLong(loop.metrics()))));
     }
 
     private static void gauges(
-            StringBuilder text, Collection<LoopView> loops, String name, String help, ToLongFunction<Metrics> value) {
+            StringBuilder text, List<ObservedLoop> loops, String name, String help, ToLongFunction<Metrics> value) {
         head(text, name, "gauge", "", help);
         loops.forEach(loop ->
                 sample(text, name, labels("loop", loop.name()), Long.toString(value.applyAsLong(loop.metrics()))));
     }
 
-    private static void stalls(StringBuilder text, Collection<LoopView> loops) {
+    private static void stalls(StringBuilder text, List<ObservedLoop> loops) {
         head(text, "eventloop_stalls", "counter", "", "What held up the loop, as its watchdog saw it.");
-        for (LoopView loop : loops) {
+        for (ObservedLoop loop : loops) {
             StallReport report = loop.stalls();
-            long blocked = report.blocked().stream()
-                    .mapToLong(each -> each.tally().count())
-                    .sum();
-            stall(text, loop, "blocked", blocked);
+            stall(text, loop, "blocked", report.blockedCount());
             stall(text, loop, "busy", report.busy().count());
             stall(text, loop, "starved", report.starved().count());
             stall(text, loop, "paused", report.paused().count());
         }
     }
 
-    private static void stall(StringBuilder text, LoopView loop, String kind, long count) {
+    private static void stall(StringBuilder text, ObservedLoop loop, String kind, long count) {
         sample(text, "eventloop_stalls_total", labels("loop", loop.name(), "kind", kind), Long.toString(count));
     }
 
-    private static void histogram(StringBuilder text, String name, LoopView loop, Histogram histogram) {
+    private static void histogram(StringBuilder text, String name, ObservedLoop loop, Histogram histogram) {
         long seen = 0;
         int next = 0;
         var buckets = histogram.buckets();

@@ -2,6 +2,7 @@ package io.millrace.console;
 
 import io.millrace.engine.Histogram;
 import io.millrace.engine.LoopView;
+import io.millrace.engine.LoopView.Activity;
 import io.millrace.engine.Metrics;
 import io.millrace.engine.Priority;
 import io.millrace.engine.StallReport;
@@ -13,9 +14,9 @@ import io.millrace.server.Monitored;
 import io.millrace.server.ServerMetrics;
 import io.millrace.server.TcpServer;
 import io.millrace.server.tls.TlsSession;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
@@ -58,6 +59,7 @@ final class Views {
         list.object(json -> {
             json.put("name", name);
             json.put("what", server.toString());
+            json.put("isOpen", server.isOpen());
             json.put("backend", server instanceof TcpServer tcp ? tcp.backend() : null);
             json.put("open", metrics.connections());
             json.put("opening", metrics.connectionsOpening());
@@ -75,10 +77,11 @@ final class Views {
         });
     }
 
-    private static void loop(Json list, LoopView loop) {
+    private static void loop(Json list, ObservedLoop observed) {
+        LoopView loop = observed.view();
         Metrics metrics = loop.metrics();
         list.object(json -> {
-            json.put("name", loop.name());
+            json.put("name", observed.name());
             json.put("backend", loop.backend());
             json.put("why", loop.report().toString());
             json.put("activity", loop.activity().name().toLowerCase(Locale.ROOT));
@@ -113,16 +116,30 @@ final class Views {
             values.put("p50", histogram.percentileNanos(50));
             values.put("p99", histogram.percentileNanos(99));
             values.put("max", histogram.maxNanos());
+            // The page makes the figures of the last second out of two answers.
+            values.key("buckets")
+                    .array(buckets -> histogram
+                            .buckets()
+                            .forEach(bucket -> buckets.array(
+                                    pair -> pair.value(bucket.atMostNanos()).value(bucket.count()))));
         });
     }
 
-    /** Returns what holds a loop for so long that it is not healthy; null if none. */
+    /** Returns why this is not healthy: a server that takes no more connections, or a loop that is held; null if it is. */
     @Nullable
-    String blockedLoop() {
-        for (LoopView loop : observed.loops()) {
-            if (loop.turnLasts().compareTo(HELD) > 0) {
-                return loop.name() + " has been in a turn for "
-                        + loop.turnLasts().toSeconds() + " s";
+    String complaint() {
+        for (Map.Entry<String, Monitored> each : observed.servers.entrySet()) {
+            if (!each.getValue().isOpen()) {
+                return each.getKey() + " is closed, or closing";
+            }
+        }
+        for (ObservedLoop loop : observed.loops()) {
+            Duration lasts = loop.view().turnLasts();
+            if (loop.view().activity() == Activity.ENDED) {
+                return loop.name() + " has ended";
+            }
+            if (lasts.compareTo(HELD) > 0) {
+                return loop.name() + " has been in a turn for " + lasts.toSeconds() + " s";
             }
         }
         return null;
@@ -136,34 +153,42 @@ final class Views {
         String search = query.getOrDefault("search", "").toLowerCase(Locale.ROOT);
         String state = query.getOrDefault("state", "");
         String only = query.getOrDefault("server", "");
-        List<Found> found = new ArrayList<>();
+        boolean descending = query.containsKey("descending");
+        Comparator<Found> order = order(query.getOrDefault("sort", "id"));
+        FirstOf<Found> first = new FirstOf<>(
+                descending ? Collections.reverseOrder(order) : order,
+                Math.clamp(number(query, "from"), 0, Integer.MAX_VALUE - PAGE) + PAGE);
         int total = 0;
         for (Map.Entry<String, Monitored> each : observed.servers.entrySet()) {
             if (only.isEmpty() || only.equals(each.getKey())) {
-                for (ConnectionSnapshot connection : each.getValue().connections()) {
-                    total++;
-                    if (isWanted(connection, search, state)) {
-                        found.add(new Found(each.getKey(), connection));
+                List<ConnectionSnapshot> connections = each.getValue().connections();
+                total += connections.size();
+                // They come by their ids, roughly; what comes first in the order is added first, and pushes nothing
+                // out.
+                for (ConnectionSnapshot connection : descending ? connections.reversed() : connections) {
+                    if (isWanted(each.getKey(), connection, search, state)) {
+                        first.add(new Found(each.getKey(), connection));
                     }
                 }
             }
         }
-        Comparator<Found> order = order(query.getOrDefault("sort", "id"));
-        found.sort(query.containsKey("descending") ? Collections.reverseOrder(order) : order);
-        int from = Math.clamp(number(query, "from"), 0, found.size());
-        List<Found> page = found.subList(from, Math.min(found.size(), from + PAGE));
+        int found = first.added();
+        int from = Math.clamp(number(query, "from"), 0, found);
+        List<Found> sorted = first.sorted();
+        List<Found> page = sorted.subList(Math.min(from, sorted.size()), sorted.size());
         int all = total;
         return new Json().object(json -> {
             json.put("nanos", System.nanoTime());
             json.put("total", all);
-            json.put("found", found.size());
+            json.put("found", found);
             json.put("from", from);
             json.put("page", PAGE);
+            json.put("servers", observed.servers.size());
             json.key("connections").array(list -> page.forEach(each -> connection(list, each)));
         });
     }
 
-    private static boolean isWanted(ConnectionSnapshot connection, String search, String state) {
+    private static boolean isWanted(String server, ConnectionSnapshot connection, String search, String state) {
         boolean inState = switch (state) {
             case "" -> true;
             case "full" -> connection.isFull();
@@ -174,9 +199,12 @@ final class Views {
         return inState
                 && (search.isEmpty()
                         || Long.toString(connection.id()).equals(search)
-                        || text(connection.remoteAddress()).contains(search)
+                        || text(connection.remoteAddress())
+                                .toLowerCase(Locale.ROOT)
+                                .contains(search)
                         || connection.handler().toLowerCase(Locale.ROOT).contains(search)
-                        || connection.loop().toLowerCase(Locale.ROOT).contains(search));
+                        || connection.loop().toLowerCase(Locale.ROOT).contains(search)
+                        || server.toLowerCase(Locale.ROOT).contains(search));
     }
 
     private static Comparator<Found> order(String by) {
@@ -191,12 +219,14 @@ final class Views {
             case "loop" -> Comparator.comparing(ConnectionSnapshot::loop);
             default -> Comparator.comparingLong(ConnectionSnapshot::id);
         };
-        return Comparator.comparing(Found::connection, order.thenComparingLong(ConnectionSnapshot::id));
+        return by.equals("server")
+                ? Comparator.comparing(Found::server).thenComparing(Found::connection, order)
+                : Comparator.comparing(Found::connection, order.thenComparingLong(ConnectionSnapshot::id));
     }
 
-    private static int number(Map<String, String> query, String name) {
+    private static long number(Map<String, String> query, String name) {
         try {
-            return Integer.parseInt(query.getOrDefault(name, "0"));
+            return Long.parseLong(query.getOrDefault(name, "0"));
         } catch (NumberFormatException e) {
             return 0;
         }
@@ -207,7 +237,13 @@ final class Views {
                 ? ""
                 : address.isUnresolved()
                         ? address.getHostString() + ":" + address.getPort()
-                        : Guard.inUrl(address.getAddress()) + ":" + address.getPort();
+                        : inUrl(address.getAddress()) + ":" + address.getPort();
+    }
+
+    /** Returns an address as it stands in a URL. */
+    static String inUrl(InetAddress address) {
+        String text = address.getHostAddress();
+        return text.indexOf(':') < 0 ? text : "[" + text + "]";
     }
 
     private static void connection(Json list, Found found) {
@@ -270,8 +306,9 @@ final class Views {
                                 .forEach(loop -> list.object(each -> {
                                     StallReport report = loop.stalls();
                                     each.put("name", loop.name());
-                                    each.put("turnLasts", loop.turnLasts());
-                                    each.put("running", loop.running().orElse(null));
+                                    each.put("turnLasts", loop.view().turnLasts());
+                                    each.put("running", loop.view().running().orElse(null));
+                                    each.put("blockedCount", report.blockedCount());
                                     tally(each, "busy", report.busy());
                                     tally(each, "starved", report.starved());
                                     tally(each, "paused", report.paused());
@@ -321,7 +358,8 @@ final class Views {
                                     }
                                 });
                                 each.key("next")
-                                        .array(next -> loop.nextAlarms(ALARMS)
+                                        .array(next -> loop.view()
+                                                .nextAlarms(ALARMS)
                                                 .forEach(alarm -> next.object(one -> {
                                                     one.put("what", alarm.what());
                                                     one.put("in", alarm.in());
@@ -372,6 +410,7 @@ final class Views {
                             List<String> remaining = server.remaining();
                             each.put("name", name);
                             each.put("what", server.toString());
+                            each.put("isOpen", server.isOpen());
                             each.put("count", remaining.size());
                             each.key("remaining")
                                     .array(lines ->
@@ -383,7 +422,7 @@ final class Views {
                                                 if (loop.turnLasts().toMillis() > 100) {
                                                     lines.value(loop.name() + " has been in "
                                                             + loop.running().orElse("a turn") + " for "
-                                                            + loop.turnLasts().toMillis() + " ms");
+                                                            + loop.turnLasts().toMillis() / 1_000.0 + " s");
                                                 }
                                             })));
                         }))));
@@ -394,20 +433,22 @@ final class Views {
         return new Json()
                 .object(json -> json.key("loops")
                         .array(list -> observed.loops()
-                                .forEach(loop -> list.object(each -> {
-                                    each.put("name", loop.name());
-                                    each.put("backend", loop.backend());
-                                    each.put("count", loop.metrics().sources());
-                                    each.key("sources")
-                                            .array(lines ->
-                                                    loop
+                                .forEach(loop ->
+                                        list.object(each -> {
+                                            each.put("name", loop.name());
+                                            each.put("backend", loop.view().backend());
+                                            each.put("count", loop.metrics().sources());
+                                            each.put("most", SOURCES);
+                                            each.key("sources")
+                                                    .array(lines -> loop
+                                                            .view()
                                                             .sources(search.isEmpty() ? SOURCES : Integer.MAX_VALUE)
                                                             .stream()
                                                             .filter(line -> line.toLowerCase(Locale.ROOT)
                                                                     .contains(search))
                                                             .limit(SOURCES)
                                                             .forEach(lines::value));
-                                }))));
+                                        }))));
     }
 
     String dump() {

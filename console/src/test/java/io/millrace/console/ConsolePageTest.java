@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -27,7 +28,6 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.openqa.selenium.By;
-import org.openqa.selenium.Dimension;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.OutputType;
 import org.openqa.selenium.WebElement;
@@ -166,9 +166,7 @@ class ConsolePageTest {
     private static void dark(boolean on) {
         browser.executeCdpCommand(
                 "Emulation.setEmulatedMedia",
-                java.util.Map.of(
-                        "features",
-                        List.of(java.util.Map.of("name", "prefers-color-scheme", "value", on ? "dark" : "light"))));
+                Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", on ? "dark" : "light"))));
     }
 
     @Test
@@ -179,15 +177,19 @@ class ConsolePageTest {
             connect();
         }
         open();
-        for (int i = 0; i < 12; i++) {
-            for (int k = 0; k < 50 * (i % 4); k++) {
+        int looks = System.getProperty("millrace.screenshots") == null ? 12 : 45;
+        for (int i = 0; i < looks; i++) {
+            for (int k = 0; k < 300 * (i % 7); k++) {
                 peer.getOutputStream().write(new byte[4_000]);
                 peer.getInputStream().readNBytes(4_000);
+            }
+            for (int k = 0; k < 20; k++) {
+                reactors.schedule(Duration.ofMillis(10 + k), fired -> {});
             }
             long before = (long) browser.executeScript("return history_.get('shop-0 use').length");
             await().until(() -> (long) browser.executeScript("return history_.get('shop-0 use').length") > before);
         }
-        awaitText("41", "connections open", "shop-0", "shop-1", "epoll");
+        awaitText("41", "connections open", "shop-0", "shop-1", "epoll", "lag of alarms, p99");
         assertThat(text()).containsPattern("[KM]iB in all");
         assertThat(browser.findElements(By.cssSelector("svg.chart path.area"))).hasSizeGreaterThan(4);
         assertThat(browser.getCurrentUrl())
@@ -198,12 +200,92 @@ class ConsolePageTest {
         dark(true);
         picture("console-overview-dark");
         dark(false);
-        browser.manage().window().setSize(new Dimension(420, 860));
+        narrow(true);
         picture("console-phone");
-        Long overflow = (Long) browser.executeScript(
-                "return document.documentElement.scrollWidth - document.documentElement.clientWidth");
-        assertThat(overflow).as("nothing sticks out on a phone").isZero();
-        browser.manage().window().setSize(new Dimension(1280, 860));
+        try {
+            for (String view : List.of("overview", "connections", "stalls", "timers", "shutdown", "sources")) {
+                view(view);
+                assertThat((Long) browser.executeScript(
+                                "return document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+                        .as("nothing of %s sticks out on a phone", view)
+                        .isZero();
+            }
+        } finally {
+            narrow(false);
+        }
+    }
+
+    /** As a phone: a window of the browser cannot be that narrow. */
+    private static void narrow(boolean on) {
+        if (on) {
+            browser.executeCdpCommand(
+                    "Emulation.setDeviceMetricsOverride",
+                    Map.of("width", 375, "height", 812, "deviceScaleFactor", 2, "mobile", true));
+        } else {
+            browser.executeCdpCommand("Emulation.clearDeviceMetricsOverride", Map.of());
+        }
+    }
+
+    @Test
+    @DisplayName("obs-3: a chart shows nothing of the time before it was looked at, and the first rates are unknown")
+    void inventsNothing() throws Exception {
+        Socket peer = connect();
+        peer.getOutputStream().write(new byte[100_000]);
+        peer.getInputStream().readNBytes(100_000);
+        open();
+        await().until(() -> (long) browser.executeScript("return history_.get('shop bytes').length") >= 3);
+        assertThat((Boolean) browser.executeScript("return history_.get('shop bytes')[0] === null"))
+                .as("the first look has no rate")
+                .isTrue();
+        assertThat((Number) browser.executeScript("return most(history_.get('shop bytes'))"))
+                .as("bytes of before")
+                .hasToString("0");
+        assertThat((Boolean) browser.executeScript("return history_.get('shop-0 lag').every(each => each === null)"))
+                .as("no alarm has come due, so there is no lag")
+                .isTrue();
+        CountDownLatch fired = new CountDownLatch(4);
+        for (int i = 0; i < 4; i++) {
+            reactors.schedule(Duration.ofMillis(1), ok -> fired.countDown());
+        }
+        assertThat(fired.await(20, TimeUnit.SECONDS)).isTrue();
+        await().until(() -> (Boolean) browser.executeScript(
+                "return ['shop-0 lag', 'shop-1 lag'].some(each => most(history_.get(each)) > 0)"));
+        await().until(() -> (Boolean) browser.executeScript(
+                "return ['shop-0 lag', 'shop-1 lag'].every(each => history_.get(each).at(-1) === null)"));
+    }
+
+    @Test
+    @DisplayName(
+            "obs-3: what somebody reads is not replaced: a selection and the focus stay, and a server that is gone is said")
+    void keepsWhatIsRead() throws Exception {
+        connect().getOutputStream().write('!');
+        open();
+        view("stalls");
+        awaitText("blocks now");
+        browser.findElement(By.tagName("summary")).click();
+        browser.executeScript("document.querySelector('summary').first = true");
+        await().until(() ->
+                !(Boolean) browser.executeScript("return document.querySelector('summary').first === true"));
+        assertThat(browser.switchTo().activeElement().getTagName()).isEqualTo("summary");
+        assertThat((Boolean) browser.executeScript("return document.querySelector('details').open"))
+                .isTrue();
+        browser.executeScript("const line = document.querySelector('pre .mine'); line.first = true;"
+                + "document.getSelection().selectAllChildren(line)");
+        await().untilAsserted(() ->
+                assertThat(browser.findElement(By.id("state")).getText()).contains("waits while text is selected"));
+        assertThat((Boolean) browser.executeScript("return document.querySelector('pre .mine').first === true"))
+                .isTrue();
+        browser.executeScript("document.getSelection().removeAllRanges()");
+        await().until(() ->
+                !(Boolean) browser.executeScript("return document.querySelector('pre .mine').first === true"));
+        browser.findElement(By.id("pause")).click();
+        await().untilAsserted(() ->
+                assertThat(browser.findElement(By.id("state")).getText()).isEqualTo("paused"));
+        browser.findElement(By.id("pause")).click();
+        console.close();
+        await().untilAsserted(
+                        () -> assertThat(browser.findElement(By.id("state")).getText())
+                                .contains("no answer: does the program still run?"));
     }
 
     @Test
@@ -241,7 +323,7 @@ class ConsolePageTest {
         browser.findElement(By.cssSelector("tr.row")).sendKeys(Keys.ENTER);
         WebElement detail = browser.findElement(By.id("detail"));
         await().untilAsserted(() -> assertThat(detail.getText())
-                .contains("127.0.0.1:" + chosen.getLocalPort(), PriceList.class.getName(), "of 64.0 KiB"));
+                .contains("127.0.0.1:" + chosen.getLocalPort(), PriceList.class.getName(), "full above 64.0 KiB"));
         picture("console-connection");
         browser.findElement(By.id("close-connection")).click();
         assertThat(chosen.getInputStream().read()).isEqualTo(-1);
@@ -270,10 +352,10 @@ class ConsolePageTest {
         awaitText("held for");
         Thread ends = Thread.ofPlatform().start(() -> server.shutdown(Duration.ofSeconds(20)));
         view("shutdown");
-        awaitText("closing", "The shutdown waits for 1", "has been in connection 1");
+        awaitText("closing", "A loop is held up", "The shutdown waits for 1 connection:", "has been in connection 1");
         picture("console-shutdown");
         letGo.countDown();
-        awaitText("would wait for nothing");
+        awaitText("It waits for nothing.");
         ends.join();
     }
 

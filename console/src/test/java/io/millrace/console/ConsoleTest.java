@@ -5,11 +5,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.millrace.engine.Reactors;
+import io.millrace.server.TcpClient;
 import io.millrace.server.TcpServer;
 import java.io.IOException;
+import java.io.InputStream;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -20,6 +29,7 @@ import org.junit.jupiter.api.Timeout;
 
 @DisplayName("The console's answers")
 @Timeout(60)
+@SuppressWarnings("try") // closed early, on purpose
 class ConsoleTest {
     private final CountDownLatch letGo = new CountDownLatch(1);
     private TcpServer server;
@@ -59,6 +69,10 @@ class ConsoleTest {
 
     /** Speaks HTTP by hand: a client library would not send the headers that attackers do. */
     private String ask(String method, String path, String... headers) throws IOException {
+        return ask(console, method, path, headers);
+    }
+
+    private static String ask(Console console, String method, String path, String... headers) throws IOException {
         StringBuilder request = new StringBuilder(method + " " + path + " HTTP/1.0\r\n");
         boolean host = false;
         for (String header : headers) {
@@ -100,6 +114,204 @@ class ConsoleTest {
     }
 
     @Test
+    @DisplayName(
+            "obs-3: an address through a tunnel or another interface is answered; a name that looks like one is not")
+    void answersIpAddresses() throws IOException {
+        int port = console.address().getPort();
+        for (String host :
+                new String[] {"localhost:9000", "127.0.0.1", "10.1.2.3:" + port, "[::1]:9000", "[fe80::1%eth0]:1"}) {
+            assertThat(ask("GET", "/api/overview", "Host: " + host, token()))
+                    .as(host)
+                    .contains(" 200 ");
+        }
+        for (String host : new String[] {
+            "127.0.0.1.evil.example",
+            "localhost.evil.example",
+            "evil.example:" + port,
+            "1.2.3.4.5",
+            "[::1].evil.example",
+            ""
+        }) {
+            assertThat(ask("GET", "/api/overview", "Host: " + host, token()))
+                    .as(host)
+                    .containsPattern(" (421|400) ");
+        }
+    }
+
+    @Test
+    @DisplayName("obs-3: clients that do not send their request, or do not end it, cannot keep others out")
+    void slowClientsAreCutOff() throws Exception {
+        try (Console impatient = patience(Duration.ofMillis(200), Duration.ofMillis(200))) {
+            InetSocketAddress at = impatient.address();
+            List<Socket> slow = new ArrayList<>();
+            try {
+                for (int i = 0; i < 24; i++) {
+                    Socket socket = new Socket(at.getAddress(), at.getPort());
+                    slow.add(socket);
+                    socket.setSoTimeout(20_000);
+                    String request = i % 2 == 0
+                            ? "GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
+                            : "POST /api/close HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5000\r\n\r\nx";
+                    socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+                }
+                for (Socket socket : slow) {
+                    readToItsEnd(socket);
+                }
+            } finally {
+                for (Socket socket : slow) {
+                    socket.close();
+                }
+            }
+            try (InputStream health = URI.create("http://127.0.0.1:" + at.getPort() + "/health")
+                    .toURL()
+                    .openStream()) {
+                assertThat(health.readAllBytes())
+                        .asString(StandardCharsets.UTF_8)
+                        .isEqualTo("ok\n");
+            }
+        }
+    }
+
+    private Console patience(Duration toRead, Duration toAnswer) throws IOException {
+        Console.Builder builder = Console.builder().add("server", server);
+        builder.toRead = toRead;
+        builder.toAnswer = toAnswer;
+        return builder.open();
+    }
+
+    private static void readToItsEnd(Socket socket) throws IOException {
+        try {
+            socket.getInputStream().readAllBytes();
+        } catch (SocketException e) {
+            // Reset, because the console has not read everything: the end as well.
+            assertThat(e).hasMessageContaining("reset");
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "obs-3: a console does not keep the program alive, can be closed twice and by a loop, and says why it cannot open")
+    void opensAndCloses() throws Exception {
+        assertThat(Thread.getAllStackTraces().keySet())
+                .filteredOn(thread -> thread.getName().startsWith("HTTP-Dispatcher"))
+                .isNotEmpty()
+                .allMatch(Thread::isDaemon);
+        assertThatThrownBy(() -> Console.builder().address(console.address()).open())
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("cannot open the console on /127.0.0.1:"
+                        + console.address().getPort())
+                .hasMessageContaining("choose a free port");
+        assertThatThrownBy(() -> Console.builder()
+                        .address(InetSocketAddress.createUnresolved("nowhere.invalid", 0))
+                        .open())
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("cannot be resolved");
+        CompletableFuture<Void> closed = new CompletableFuture<>();
+        try (Reactors loops = Reactors.builder().reactors(1).open()) {
+            loops.execute(() -> {
+                console.close();
+                console.close();
+                closed.complete(null);
+            });
+            closed.get(20, TimeUnit.SECONDS);
+        }
+        assertThatThrownBy(() -> ask("GET", "/health")).isInstanceOf(ConnectException.class);
+    }
+
+    @Test
+    @DisplayName("obs-4: /health is 503 while a server shuts down and after it, and when a loop has ended")
+    void healthTellsTheEnd() throws Exception {
+        assertThat(ask("GET", "/health")).contains(" 200 ");
+        try (Reactors loops = Reactors.builder().reactors(1).name("short").open();
+                TcpServer lives = TcpServer.builder().manager(loops).start((connection, data) -> {});
+                TcpClient client = TcpClient.open();
+                Console other = Console.builder()
+                        .add("lives", lives)
+                        .add("client", client)
+                        .open()) {
+            assertThat(ask(other, "GET", "/health")).contains(" 200 ");
+            client.close();
+            assertThat(ask(other, "GET", "/health")).contains(" 503 ", "client is closed, or closing");
+        }
+        try (Socket peer = connect()) {
+            peer.getOutputStream().write('!');
+            await().untilAsserted(() ->
+                    assertThat(ask("GET", "/api/overview", token())).contains("\"running\":\"connection 1"));
+            Thread ends = Thread.ofPlatform().start(() -> server.shutdown(Duration.ofSeconds(30)));
+            await().untilAsserted(() -> assertThat(ask("GET", "/health")).contains(" 503 ", "closing"));
+            assertThat(ask("GET", "/api/shutdown", token())).contains("\"isOpen\":false", "\"count\":1");
+            letGo.countDown();
+            ends.join();
+        }
+        for (String view : new String[] {
+            "/api/overview",
+            "/api/connections",
+            "/api/stalls",
+            "/api/timers",
+            "/api/shutdown",
+            "/api/sources",
+            "/api/dump",
+            "/metrics"
+        }) {
+            assertThat(ask("GET", view, token()))
+                    .as("%s of a server that has ended", view)
+                    .contains(" 200 ");
+        }
+    }
+
+    @Test
+    @DisplayName("obs-4: loops of the same name are told apart, and no sample appears twice")
+    void namesAreUnique() throws Exception {
+        try (Reactors one = Reactors.builder().reactors(1).name("same").open();
+                Reactors two = Reactors.builder().reactors(1).name("same").open();
+                TcpServer first = TcpServer.builder().manager(one).start((connection, data) -> {});
+                TcpServer second = TcpServer.builder().manager(two).start((connection, data) -> {});
+                TcpServer third = TcpServer.builder().manager(two).start((connection, data) -> {});
+                Console other = Console.builder()
+                        .add("a \"b\" \\", first)
+                        .add("second\u001b[2J", second)
+                        .add("third, with a name that is too long for a column", third)
+                        .open()) {
+            String body = ask(other, "GET", "/metrics", "Authorization: Bearer " + other.token());
+            assertThat(body)
+                    .contains("{loop=\"same-0\"}", "{loop=\"same-0 (2)\"}")
+                    .doesNotContain("same-0 (3)");
+            assertThat(body.lines()
+                            .filter(line -> line.startsWith("millrace_"))
+                            .map(line -> line.substring(0, line.lastIndexOf(' '))))
+                    .doesNotHaveDuplicates();
+            String frame = new Top(other.url()).frame();
+            assertThat(frame)
+                    .contains("a \"b\" \\ ", "second?[2J ", "third, with a n… ", "same-0 (2) ")
+                    .doesNotContain("\u001b");
+            assertThat(frame.lines()).allMatch(line -> line.length() <= 80);
+        }
+    }
+
+    @Test
+    @DisplayName("obs-3: a request that makes no sense is the client's mistake")
+    void explainsBadRequests() throws IOException {
+        assertThat(ask("GET", "/api/connections?search=%zz", token())).contains(" 400 ");
+        assertThat(ask("GET", "/api/connections?from=x&sort=none&state=none", token()))
+                .contains(" 200 ", "\"from\":0", "\"found\":0");
+        assertThat(ask("GET", "/api/connections?from=-5", token())).contains(" 200 ", "\"from\":0");
+        assertThat(ask("GET", "/api/connection?server=none&id=99999999999", token()))
+                .contains("\"connection\":null");
+        assertThat(ask("GET", "/api/<script>", token())).doesNotContain("<script>");
+        try (Socket endless =
+                new Socket(console.address().getAddress(), console.address().getPort())) {
+            endless.setSoTimeout(20_000);
+            assertThatThrownBy(() -> {
+                        for (; ; ) { // a line without an end
+                            endless.getOutputStream().write(new byte[8_192]);
+                        }
+                    })
+                    .isInstanceOf(SocketException.class);
+        }
+        assertThat(ask("GET", "/health")).contains(" 200 ");
+    }
+
+    @Test
     @DisplayName("obs-3: a name that was made to resolve to this machine is refused, token or not")
     void refusesOtherHosts() throws IOException {
         assertThat(ask("GET", "/", "Host: evil.example:" + console.address().getPort()))
@@ -124,6 +336,11 @@ class ConsoleTest {
             assertThat(ask("POST", close, token(), "Origin: http://evil.example"))
                     .contains(" 403 ");
             assertThat(ask("POST", close, token(), "Origin: null")).contains(" 403 ");
+            assertThat(ask("POST", close, token(), "Origin: http://localhost:" + port))
+                    .contains(" 403 ");
+            assertThat(ask("POST", close, token(), "Origin: http://127.0.0.1:1"))
+                    .contains(" 403 ");
+            assertThat(ask("POST", close, token(), "Sec-Fetch-Site: same-site")).contains(" 403 ");
             assertThat(ask("POST", close, token(), "Sec-Fetch-Site: cross-site"))
                     .contains(" 403 ");
             assertThat(ask("GET", close, token())).contains(" 404 ");
@@ -150,6 +367,21 @@ class ConsoleTest {
             assertThat(ask("GET", "/api/dump", token())).contains("looked-at-0: has been in a turn");
             assertThat(ask("GET", "/metrics", token()))
                     .contains("millrace_eventloop_stalls_total{loop=\"looked-at-0\",kind=\"blocked\"} 1");
+        }
+    }
+
+    @Test
+    @DisplayName("obs-3: a blocked loop is busy, not idle, for top and for a scraper")
+    void blockedIsBusy() throws Exception {
+        try (Socket peer = connect()) {
+            Top top = new Top(console.url());
+            String idle = top.frame();
+            peer.getOutputStream().write('!');
+            await().untilAsserted(() -> assertThat(top.frame()).containsPattern("looked-at-0 +(9\\d|100)\\.\\d%"));
+            assertThat(idle).containsPattern("looked-at-0 +- ");
+            assertThat(ask("GET", "/metrics", token()))
+                    .containsPattern(
+                            "millrace_eventloop_in_turn_seconds\\{loop=\"looked-at-0\"} (0\\.[0-9]*[1-9]|[1-9])");
         }
     }
 
@@ -239,9 +471,18 @@ class ConsoleTest {
         try (Socket peer = connect()) {
             echo(peer, "hello");
             Top top = new Top(console.url());
-            assertThat(top.frame()).contains("SERVER", "looked-at-0").containsPattern("server +1 ");
+            assertThat(top.frame())
+                    .contains("SERVER", "looked-at-0")
+                    .containsPattern("server +1 +- +- ")
+                    .containsPattern("looked-at-0 +- ");
             echo(peer, "hello");
-            assertThat(top.frame()).containsPattern("looked-at-0 +\\d+\\.\\d%");
+            assertThat(top.frame())
+                    .containsPattern("server +1 +0 +\\d+ B +\\d+ B +0 B +0\n")
+                    .containsPattern("looked-at-0 +\\d+\\.\\d%");
+            assertThatThrownBy(() -> new Top(URI.create("shop#token=x"))).hasMessageContaining("not one of a console");
+            assertThatThrownBy(() -> new Top(URI.create("http://127.0.0.1:1/#token=x")).frame())
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("cannot reach the console");
             assertThatThrownBy(() -> new Top(URI.create("http://127.0.0.1:1/"))).hasMessageContaining("no token");
             assertThatThrownBy(() -> new Top(URI.create(console.url().toString() + "x")).frame())
                     .hasMessageContaining("the token is wrong");

@@ -17,6 +17,7 @@ import io.millrace.engine.pool.ObjectPoolMetrics;
 import io.millrace.server.Monitored;
 import io.millrace.server.ServerMetrics;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -45,7 +46,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>What it costs.</b> Counters and gauges are read when the registry asks. The two histograms of each loop, {@code
  * millrace.eventloop.delay} and {@code millrace.eventloop.turn}, are passed on once a second by a thread of this class:
  * Micrometer has no way to be given a histogram. Each value is recorded with the upper bound of its bucket: never too
- * small, and at most an eighth too large. Loops are not disturbed.
+ * small, and at most an eighth too large. They begin when they are bound. Loops are not disturbed.
  *
  * <p><b>Threads.</b> Any thread may call.
  */
@@ -126,7 +127,15 @@ public final class MillraceMetrics implements MeterBinder, AutoCloseable {
         if (closed) {
             throw new IllegalStateException("cannot bind to " + registry + ": these metrics are closed");
         }
-        loops.forEach(loop -> bindLoop(registry, loop));
+        // A name is what tells loops apart in a registry: of two meters with the same tags, it would drop the second.
+        Set<String> taken = new HashSet<>();
+        for (LoopView loop : loops) {
+            String name = loop.name();
+            for (int i = 2; !taken.add(name); i++) {
+                name = loop.name() + " (" + i + ")";
+            }
+            bindLoop(registry, loop, name);
+        }
         servers.forEach((name, server) -> bindServer(registry, name, server.metrics()));
         pools.forEach((name, pool) -> bindPool(registry, name, pool));
         objects.forEach((name, pool) -> bindObjects(registry, name, pool));
@@ -142,8 +151,8 @@ public final class MillraceMetrics implements MeterBinder, AutoCloseable {
 
     // ---- Loops ----
 
-    private void bindLoop(MeterRegistry registry, LoopView loop) {
-        Tags tags = Tags.of("loop", loop.name(), "backend", loop.backend());
+    private void bindLoop(MeterRegistry registry, LoopView loop, String name) {
+        Tags tags = Tags.of("loop", name, "backend", loop.backend());
         Metrics metrics = loop.metrics();
         Utilisation utilisation = new Utilisation(loop);
         utilisations.add(utilisation);
@@ -156,6 +165,14 @@ public final class MillraceMetrics implements MeterBinder, AutoCloseable {
                 utilisation,
                 Utilisation::share);
         counter(registry, "time", "seconds", "Time in which the loop worked", tags, metrics, m -> m.busyNanos() / 1e9);
+        gauge(
+                registry,
+                "in.turn",
+                "seconds",
+                "How long the present turn has lasted",
+                tags,
+                loop,
+                view -> view.turnLasts().toNanos() / 1e9);
         counter(registry, "turns", null, "Turns of the loop", tags, metrics, Metrics::turns);
         counter(registry, "waits", null, "Calls that asked the kernel for events", tags, metrics, Metrics::waits);
         counter(registry, "wakeups", null, "Wake-ups by other threads", tags, metrics, Metrics::wakeUps);
@@ -175,14 +192,7 @@ public final class MillraceMetrics implements MeterBinder, AutoCloseable {
                     metrics,
                     m -> m.queueDepth(priority));
         }
-        stalls(
-                registry,
-                tags,
-                loop,
-                "blocked",
-                report -> report.blocked().stream()
-                        .mapToLong(place -> place.tally().count())
-                        .sum());
+        stalls(registry, tags, loop, "blocked", StallReport::blockedCount);
         stalls(registry, tags, loop, "busy", report -> report.busy().count());
         stalls(registry, tags, loop, "starved", report -> report.starved().count());
         stalls(registry, tags, loop, "paused", report -> report.paused().count());
