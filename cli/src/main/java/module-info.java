@@ -4,6 +4,7 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 module io.millrace.cli {
     requires info.picocli;
+    requires io.millrace.backplane;
     requires io.millrace.console;
     requires io.millrace.engine;
     requires io.millrace.net;

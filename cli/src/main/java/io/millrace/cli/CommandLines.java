@@ -93,6 +93,12 @@ final class CommandLines {
                         "STYLE",
                         "callback",
                         "callback, or direct: for echo, code that blocks, on a virtual thread for each connection (callback)."));
+        spec.addOption(
+                text(
+                        "--backplane",
+                        "URL",
+                        null,
+                        "For chat: one room on all nodes with this URL: redis://HOST:PORT, nats://HOST:PORT, or memory: for one node."));
         addCommon(spec, "one per core; redis: 1", "262144 on the loop, else 8192; redis: 16384");
         spec.addOption(number(
                 "--idle",
@@ -138,8 +144,11 @@ final class CommandLines {
         CommandLine top = command("top", "Shows in the terminal what a server with a console does, until Ctrl-C.");
         CommandSpec spec = top.getCommandSpec();
         spec.usageMessage().customSynopsis("millrace top ADDRESS [OPTIONS]");
-        spec.addPositional(address(
-                "0", "ADDRESS", "What serve --console has printed, with its token: http://127.0.0.1:…/#token=…"));
+        spec.addPositional(
+                address(
+                        "0",
+                        "ADDRESS",
+                        "What serve --console has printed, with its token: http://127.0.0.1:…/#token=…, or without it if MILLRACE_CONSOLE_TOKEN is set."));
         spec.addOption(number("--frames", "N", "Ends after so many refreshes, one a second (never)."));
         return top;
     }

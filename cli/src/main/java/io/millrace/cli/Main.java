@@ -26,6 +26,11 @@ public final class Main {
     /** How long the JVM may take to exit once everything has been printed. */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
+    static {
+        // What names a failure is loaded now: later, too many files may be open to load it.
+        String ignored = OneLine.of(new IllegalStateException("a rehearsal"));
+    }
+
     private Main() {}
 
     /**
@@ -124,7 +129,10 @@ public final class Main {
         int frames = parsed.matchedOptionValue("--frames", 0);
         Top top;
         try {
-            top = new Top(URI.create(parsed.matchedPositionalValue(0, "")));
+            URI address = URI.create(parsed.matchedPositionalValue(0, ""));
+            String token = System.getenv("MILLRACE_CONSOLE_TOKEN");
+            top = new Top(
+                    address.getFragment() == null && token != null ? address.resolve("#token=" + token) : address);
         } catch (IllegalArgumentException e) {
             throw new UsageException(String.valueOf(e.getMessage()));
         }

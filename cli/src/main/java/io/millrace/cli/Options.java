@@ -37,6 +37,7 @@ import picocli.CommandLine.ParseResult;
  * @param idle after how much silence a connection is closed
  * @param drain how long the shutdown may take
  * @param encryption null for plain connections
+ * @param backplane the URL of the engine that chat shares its room by; null for a room of its own
  * @param console where the web console listens; null for none
  */
 record Options(
@@ -59,6 +60,7 @@ record Options(
         Duration idle,
         Duration drain,
         @Nullable Encryption encryption,
+        @Nullable String backplane,
         @Nullable InetSocketAddress console,
         @Nullable Proxied proxied) {
     /**
@@ -96,6 +98,9 @@ record Options(
         String service = parsed.matchedPositionalValue(0, "echo");
         if (isDirect(parsed) && !service.equals("echo")) {
             throw new UsageException("--style direct is for echo; " + service + " has callbacks only");
+        }
+        if (parsed.hasMatchedOption("--backplane") && !service.equals("chat")) {
+            throw new UsageException("--backplane is for chat; " + service + " has nothing to share");
         }
         String directory = parsed.matchedPositionalValue(1, (String) null);
         if (service.equals("http") != (directory != null)) {
@@ -137,10 +142,14 @@ record Options(
     }
 
     /** Permissions as chmod(1) has them, in octal. */
-    private static @Nullable Set<PosixFilePermission> mode(ParseResult parsed) throws UsageException {
+    private static @Nullable Set<PosixFilePermission> mode(ParseResult parsed, @Nullable Path unix)
+            throws UsageException {
         String mode = parsed.matchedOptionValue("--unix-mode", (String) null);
         if (mode == null) {
             return null;
+        }
+        if (unix == null) {
+            throw new UsageException("--unix-mode is for the file of a Unix socket, and there is none");
         }
         if (!mode.matches("0?[0-7]{3}")) {
             throw new UsageException("--unix-mode must be three octal digits, such as 660, not " + mode);
@@ -224,7 +233,7 @@ record Options(
                 service,
                 address,
                 unix,
-                mode(parsed),
+                mode(parsed, unix),
                 directory,
                 udp,
                 number(parsed, "--loops", 1, 1024),
@@ -240,6 +249,7 @@ record Options(
                 Duration.ofSeconds(number(parsed, "--idle", 0, 0, Integer.MAX_VALUE)),
                 Duration.ofSeconds(number(parsed, "--drain", 5, 0, 3600)),
                 Encryption.of(parsed),
+                parsed.matchedOptionValue("--backplane", (String) null),
                 console(parsed),
                 proxied);
     }

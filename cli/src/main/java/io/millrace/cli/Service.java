@@ -1,6 +1,7 @@
 package io.millrace.cli;
 
 import io.millrace.cli.chat.ChatRoom;
+import io.millrace.cli.chat.SharedRoom;
 import io.millrace.cli.http.HttpHandler;
 import io.millrace.cli.redis.RedisHandler;
 import io.millrace.engine.Reactors;
@@ -16,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** A server that {@code millrace serve} can start. */
 interface Service {
@@ -76,7 +78,7 @@ interface Service {
                 options.direct()
                         ? new DirectEcho()
                         : (on, context, messageLimit) -> (connection, data) -> connection.send(data);
-            case "chat" -> new Chat();
+            case "chat" -> options.backplane() == null ? new Chat() : new SharedChat(options.backplane());
             case "redis" -> new Redis();
             case "http" -> new Http(Objects.requireNonNull(options.directory()), options.idle());
             default -> throw new UsageException("cannot serve " + name + "; choose echo, chat, redis or http");
@@ -147,6 +149,35 @@ interface Service {
         @Override
         public ConnectionHandler handler(Reactors on, Supplier<ServerContext> context, Duration messageLimit) {
             return ChatRoom.create(context, messageLimit);
+        }
+    }
+
+    /** The same on several nodes. */
+    final class SharedChat implements Service {
+        private final String url;
+        private @Nullable SharedRoom room;
+
+        SharedChat(String url) {
+            this.url = url;
+        }
+
+        @Override
+        public void configure(TcpServer.Builder server) {
+            new Chat().configure(server);
+        }
+
+        @Override
+        public ConnectionHandler handler(Reactors on, Supplier<ServerContext> context, Duration messageLimit) {
+            SharedRoom opened = SharedRoom.open(url, on, context);
+            room = opened;
+            return opened.handler(messageLimit);
+        }
+
+        @Override
+        public void end(Duration atMost) {
+            if (room != null) {
+                room.close();
+            }
         }
     }
 

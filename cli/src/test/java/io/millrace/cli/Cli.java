@@ -3,6 +3,7 @@ package io.millrace.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -19,6 +20,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The program, in a process of its own, as the launcher starts it: on the module path of this test run, without the tests. */
 public final class Cli implements AutoCloseable {
@@ -41,6 +44,24 @@ public final class Cli implements AutoCloseable {
     /** Starts it; nobody waits. */
     public static Cli start(String... args) throws IOException {
         return startWith("", List.of(), args);
+    }
+
+    /** Starts a server on a free port, with everything that the tests have: on the class path, as a program of a user may be. */
+    public static Cli serveOnClassPath(String... args) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                Stream.of(System.getProperty("jdk.module.path"), System.getProperty("java.class.path"))
+                        .filter(path -> path != null && !path.isEmpty())
+                        .collect(Collectors.joining(File.pathSeparator)),
+                Main.class.getName(),
+                "serve"));
+        command.addAll(List.of(args));
+        command.addAll(List.of("--port", "0"));
+        return new Cli(new ProcessBuilder(command).start());
     }
 
     /** Starts it after some commands of the shell, with more options of Java. */

@@ -98,22 +98,30 @@ class LauncherTest {
     /** Starts it, and returns how java and mvn were called. */
     private List<String> launch() throws IOException, InterruptedException {
         Files.deleteIfExists(calls);
-        Process process = start("nowhere");
-        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
-        assertThat(process.exitValue())
+        assertThat(exitOf(start("nowhere")))
                 .as(Files.readString(copy.resolve("output")))
                 .isZero();
         return Files.readAllLines(calls);
     }
 
+    private static int exitOf(Process process) throws InterruptedException {
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        return process.exitValue();
+    }
+
     /** Starts it; the training hangs where it is told to. */
     private Process start(String stuck) throws IOException {
+        return start(stuck, "serve", "echo");
+    }
+
+    private Process start(String stuck, String... words) throws IOException {
         List<String> command = new ArrayList<>();
         if (OS.LINUX.isCurrentOs()) {
             // Whoever runs the tests in the background ignores Ctrl-C, and a shell cannot change that.
             command.addAll(List.of("env", "--default-signal=HUP,INT,TERM"));
         }
-        command.addAll(List.of(copy.resolve("millrace").toString(), "serve", "echo"));
+        command.add(copy.resolve("millrace").toString());
+        command.addAll(List.of(words));
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.redirectErrorStream(true).redirectOutput(copy.resolve("output").toFile());
         builder.environment().put("JAVA_HOME", copy.toString());
@@ -247,5 +255,33 @@ class LauncherTest {
         assertThat(called.getFirst()).startsWith("mvn ").contains("-pl cli -am package");
         assertThat(called.get(1)).contains(TRAINING);
         assertThat(launch()).containsExactly(called.getLast());
+    }
+
+    @Test
+    void anExampleIsBuiltOnceAndRunByItsName() throws Exception {
+        Path source = copy.resolve("examples/src/main/java/io/millrace/examples/deeper/Hello.java");
+        Files.createDirectories(source.getParent());
+        Files.writeString(source, "public static void main(String[] args) {}");
+        Files.createFile(copy.resolve("examples/pom.xml"));
+        script(copy.resolve("bin/mvn"), """
+            #!/bin/sh
+            echo "mvn $*" >>"$CALLS"
+            mkdir -p examples/target/lib
+            touch examples/target/lib/millrace-examples-1.jar
+            """);
+
+        assertThat(exitOf(start("nowhere", "example", "Hello", "a word"))).isZero();
+        assertThat(exitOf(start("nowhere", "example", "Hello"))).isZero();
+
+        List<String> called = Files.readAllLines(calls);
+        assertThat(called).hasSize(3);
+        assertThat(called.getFirst()).startsWith("mvn ").contains("-pl examples -am package");
+        assertThat(called.get(1))
+                .contains("--enable-native-access=ALL-UNNAMED", "--add-opens java.base/java.lang=ALL-UNNAMED")
+                .endsWith("/examples/target/lib/* io.millrace.examples.deeper.Hello a word");
+        assertThat(called.getLast()).endsWith("io.millrace.examples.deeper.Hello");
+
+        assertThat(exitOf(start("nowhere", "example", "Goodbye"))).isEqualTo(2);
+        assertThat(copy.resolve("output")).content().contains("there is no example Goodbye; there are:\n  Hello\n");
     }
 }

@@ -49,6 +49,8 @@ class MainTest {
         serve http            | serve http needs a directory: millrace serve http DIR
         serve chat --udp      | --udp is for a plain echo, without --unix, --style direct, --console or TLS
         serve --unix x --unix-mode 9 | --unix-mode must be three octal digits, such as 660, not 9
+        serve --unix-mode 660 | --unix-mode is for the file of a Unix socket, and there is none
+        serve http /none      | cannot serve /none: there is no such directory
         serve --port          | Missing required parameter for option '--port' (PORT); try millrace serve --help
         serve --port x        | Invalid value for option '--port': 'x' is not an int; try millrace serve --help
         serve --port 65536    | --port must be from 0 to 65535, not 65536

@@ -23,8 +23,9 @@ public final class ChatRoom implements ConnectionHandler {
     /** How many bytes may wait for a client that does not read. */
     public static final int MOST_WAITING = 1 << 20;
 
-    private static final int LONGEST_LINE = 1024;
+    static final int LONGEST_LINE = 1024;
     private static final int LONGEST_NAME = 32;
+    static final String NO_NAME = "* a name has 1 to " + LONGEST_NAME + " letters, and no * or / first; your name?\n";
 
     private final Supplier<ServerContext> context;
     private final Map<String, Connection> members = new TreeMap<>();
@@ -60,8 +61,8 @@ public final class ChatRoom implements ConnectionHandler {
     }
 
     private void enter(Connection connection, String name) {
-        if (name.isEmpty() || name.length() > LONGEST_NAME || name.startsWith("*") || name.startsWith("/")) {
-            connection.send("* a name has 1 to " + LONGEST_NAME + " letters, and no * or / first; your name?\n");
+        if (!isName(name)) {
+            connection.send(NO_NAME);
             return;
         }
         // The broadcast is inside, too, so that all loops get the lines in the same order.
@@ -73,6 +74,10 @@ public final class ChatRoom implements ConnectionHandler {
             connection.setAttachment(name);
             tellAll("* " + name + " joined, " + members.size() + " here\n");
         }
+    }
+
+    static boolean isName(String name) {
+        return !name.isEmpty() && name.length() <= LONGEST_NAME && !name.startsWith("*") && !name.startsWith("/");
     }
 
     private void speak(Connection connection, String name, String text) {

@@ -26,6 +26,8 @@ final class HttpDates {
                     .toFormatter(Locale.US),
             DateTimeFormatter.ofPattern("EEE MMM ppd HH:mm:ss yyyy", Locale.US));
 
+    private static final int LONGEST = "Wednesday, 02-Jan-26 03:04:05 GMT".length();
+
     /** The present one, of which there is a new one each second. */
     private record Second(long epoch, String text) {}
 
@@ -49,6 +51,9 @@ final class HttpDates {
 
     /** Returns the second since 1970; null for what is no date, which is ignored. */
     static @Nullable Long parse(String text) {
+        if (text.length() > LONGEST) {
+            return null; // at once: each format would say at length why it is none
+        }
         for (DateTimeFormatter format : READ) {
             try {
                 return LocalDateTime.parse(text, format).toEpochSecond(ZoneOffset.UTC);

@@ -2,6 +2,7 @@ package io.millrace.cli.http;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.millrace.net.FileSource;
 import io.millrace.server.Connection;
 import io.millrace.server.ConnectionHandler;
 import java.io.IOException;
@@ -11,6 +12,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +25,8 @@ public final class HttpHandler implements ConnectionHandler {
     static final int MAX_HEAD = 16 << 10;
 
     private static final String CRLF = "\r\n";
+    private static final ByteBuffer HEAD =
+            ByteBuffer.wrap("HEAD ".getBytes(UTF_8)).asReadOnlyBuffer();
 
     private final Site site;
 
@@ -47,12 +51,11 @@ public final class HttpHandler implements ConnectionHandler {
         if (head.remaining() == 2 && head.get(head.position()) == '\r') {
             return; // an empty line before a request: RFC 9112, section 2.2
         }
-        boolean isHead = false;
+        boolean isHead = HEAD.equals(head.slice(head.position(), Math.min(head.remaining(), HEAD.limit())));
         boolean old = false;
         boolean alive = false;
         try {
             Request request = Request.parse(head, MAX_HEAD);
-            isHead = request.isHead();
             old = request.isOld();
             alive = request.keepsAlive();
             answer(connection, request);
@@ -61,7 +64,8 @@ public final class HttpHandler implements ConnectionHandler {
             refuse(connection, e, isHead, alive, old);
         } catch (IOException e) {
             alive = false;
-            refuse(connection, new HttpException(Status.NOT_FOUND, "the file is gone"), isHead, false, old);
+            refuse(connection, new HttpException(Status.UNAVAILABLE, "it cannot be read now"), isHead, false, old);
+            ConnectionHandler.super.onError(connection, e);
         }
         if (!alive) {
             connection.close();
@@ -81,15 +85,24 @@ public final class HttpHandler implements ConnectionHandler {
         }
         Site.Resource recent = site.recent(request.target());
         Object found = recent != null ? recent : site.find(Target.parse(request.target()), request.target());
-        if (found instanceof Site.Resource file) {
-            serve(connection, request, file);
-        } else {
-            list(connection, request, (Site.Listing) found);
+        if (found instanceof Site.Listing listing) {
+            list(connection, request, listing);
+            return;
+        }
+        Site.Resource file = (Site.Resource) found;
+        FileSource open = file.file();
+        boolean sent = false;
+        try {
+            sent = serve(connection, request, file);
+        } finally {
+            if (open != null && !sent) {
+                open.close();
+            }
         }
     }
 
-    private static void serve(Connection connection, Request request, Site.Resource file)
-            throws HttpException, IOException {
+    /** Returns whether a file that is open was handed to the connection. */
+    private static boolean serve(Connection connection, Request request, Site.Resource file) throws HttpException {
         Status status = Preconditions.check(request, file.tag(), file.modifiedSecond());
         ByteRange range = null;
         if (status == Status.OK
@@ -105,7 +118,7 @@ public final class HttpHandler implements ConnectionHandler {
                                 .append(file.size())
                                 .append("\r\nContent-Length: 0\r\n"),
                         null);
-                return;
+                return false;
             }
         }
         StringBuilder head = head(range == null ? status : Status.PARTIAL_CONTENT, request);
@@ -113,11 +126,11 @@ public final class HttpHandler implements ConnectionHandler {
         head.append("\r\nETag: ").append(file.tag()).append("\r\nAccept-Ranges: bytes\r\n");
         if (status == Status.PRECONDITION_FAILED) {
             send(connection, head.append("Content-Length: 0\r\n"), null);
-            return;
+            return false;
         }
         if (status == Status.NOT_MODIFIED) {
             send(connection, head, null);
-            return;
+            return false;
         }
         ByteRange part = range == null ? new ByteRange(0, file.size()) : range;
         if (range != null) {
@@ -132,18 +145,22 @@ public final class HttpHandler implements ConnectionHandler {
                 .append(part.count())
                 .append(CRLF);
         ByteBuffer content = file.content();
+        FileSource open = file.file();
         if (request.isHead()) {
             send(connection, head, null);
-        } else if (content != null) {
-            send(connection, head, content.slice((int) part.from(), (int) part.count()));
-        } else {
-            send(connection, head, null);
-            try {
-                connection.sendFile(file.path(), part.from(), part.count());
-            } catch (IOException e) {
-                connection.abort(); // the head has promised the bytes, and they have gone meanwhile
-            }
+            return false;
         }
+        if (content != null) {
+            send(connection, head, content.slice((int) part.from(), (int) part.count()));
+            return false;
+        }
+        send(connection, head, null);
+        try {
+            connection.sendFile(Objects.requireNonNull(open), part.from(), part.count());
+        } catch (IOException e) {
+            connection.abort(); // the head has promised the bytes, and they have gone meanwhile
+        }
+        return true;
     }
 
     private static void list(Connection connection, Request request, Site.Listing listing) {
@@ -154,7 +171,8 @@ public final class HttpHandler implements ConnectionHandler {
             page.append("<li><a href=\"./").append(Target.encode(plain)).append(directory ? "/" : "");
             page.append("\">").append(escape(name)).append("</a>\n");
         }
-        body(connection, head(Status.OK, request), page.append("</ul>\n").toString(), "text/html", request.isHead());
+        page.append(listing.isComplete() ? "</ul>\n" : "</ul>\n<p>… and more\n");
+        body(connection, head(Status.OK, request), page.toString(), "text/html", request.isHead());
     }
 
     private static String escape(String text) {

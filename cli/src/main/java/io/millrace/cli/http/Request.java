@@ -17,6 +17,7 @@ final class Request {
     private static final int MAX_FIELDS = 100;
     private static final int MAX_TARGET = 8 << 10;
     private static final String SEPARATORS = "!#$%&'*+-.^_`|~";
+    private static final String IN_HOSTS = "-._~%!$&'()*+,;=:[]";
 
     private final String method;
     private final String target;
@@ -114,11 +115,7 @@ final class Request {
     private static void requireToken(String text, String what) throws HttpException {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
-            boolean ok = (c >= '0' && c <= '9')
-                    || (c >= 'a' && c <= 'z')
-                    || (c >= 'A' && c <= 'Z')
-                    || SEPARATORS.indexOf(c) >= 0;
-            if (!ok) {
+            if (!isAlphanumeric(c) && SEPARATORS.indexOf(c) < 0) {
                 throw new HttpException(Status.BAD_REQUEST, what + " has a character that it must not have");
             }
         }
@@ -127,11 +124,19 @@ final class Request {
         }
     }
 
+    private static boolean isAlphanumeric(int c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    }
+
     /** Where the request ends must be beyond doubt. */
     private void check() throws HttpException {
         int hosts = count("host");
         if (hosts > 1 || (hosts == 0 && !minorZero)) {
             throw new HttpException(Status.BAD_REQUEST, "a request has one Host field");
+        }
+        String host = value("host");
+        if (host != null && !host.chars().allMatch(c -> isAlphanumeric(c) || IN_HOSTS.indexOf(c) >= 0)) {
+            throw new HttpException(Status.BAD_REQUEST, "the Host field has a character that it must not have");
         }
         int lengths = count("content-length");
         if (count("transfer-encoding") > 0) {

@@ -8,7 +8,6 @@ enum Status {
     MOVED_PERMANENTLY(301, "Moved Permanently", false),
     NOT_MODIFIED(304, "Not Modified", false),
     BAD_REQUEST(400, "Bad Request", true),
-    FORBIDDEN(403, "Forbidden", false),
     NOT_FOUND(404, "Not Found", false),
     METHOD_NOT_ALLOWED(405, "Method Not Allowed", true),
     PRECONDITION_FAILED(412, "Precondition Failed", false),
@@ -16,8 +15,8 @@ enum Status {
     URI_TOO_LONG(414, "URI Too Long", true),
     RANGE_NOT_SATISFIABLE(416, "Range Not Satisfiable", false),
     HEADERS_TOO_LARGE(431, "Request Header Fields Too Large", true),
-    INTERNAL_ERROR(500, "Internal Server Error", true),
     NOT_IMPLEMENTED(501, "Not Implemented", true),
+    UNAVAILABLE(503, "Service Unavailable", true),
     VERSION_NOT_SUPPORTED(505, "HTTP Version Not Supported", true);
 
     final int code;

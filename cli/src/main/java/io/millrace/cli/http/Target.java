@@ -16,6 +16,9 @@ import java.util.Locale;
  * @param isDirectory whether the path ends with a slash
  */
 record Target(List<String> names, boolean isDirectory) {
+    /** Stands in the names of files for bytes that are no text. */
+    private static final char UNDECODED = '\ufffd';
+
     /**
      * Reads a target: a path, or a whole URI, whose host is ignored.
      *
@@ -28,26 +31,45 @@ record Target(List<String> names, boolean isDirectory) {
             if (!lower.startsWith("http://") && !lower.startsWith("https://")) {
                 throw new HttpException(Status.BAD_REQUEST, "the target is neither a path nor a URI");
             }
-            int slash = path.indexOf('/', path.indexOf("//") + 2);
-            path = slash < 0 ? "/" : path.substring(slash);
+            path = pathOf(path);
         }
-        int query = path.indexOf('?');
-        path = query < 0 ? path : path.substring(0, query);
         if (path.indexOf('#') >= 0) {
             throw new HttpException(Status.BAD_REQUEST, "a target has no fragment");
         }
+        int query = path.indexOf('?');
+        path = query < 0 ? path : path.substring(0, query);
         List<String> names = new ArrayList<>();
         for (String encoded : path.split("/", -1)) {
             String name = decode(encoded);
             if (name.isEmpty()) {
                 continue; // several slashes are one
             }
-            if (name.startsWith(".") || name.indexOf('/') >= 0 || name.indexOf('\\') >= 0) {
+            if (!isServed(name)) {
                 throw new HttpException(Status.NOT_FOUND, "there is no such file");
             }
             names.add(name);
         }
         return new Target(List.copyOf(names), path.endsWith("/"));
+    }
+
+    /** Returns the path and query of a URI. Its host ends where either begins: RFC 9112, section 3.2.2. */
+    private static String pathOf(String uri) throws HttpException {
+        int from = uri.indexOf("//") + 2;
+        int end = from;
+        while (end < uri.length() && "/?#".indexOf(uri.charAt(end)) < 0) {
+            end++;
+        }
+        if (end == from) {
+            throw new HttpException(Status.BAD_REQUEST, "the target has no host");
+        }
+        String path = uri.substring(end);
+        return path.startsWith("/") ? path : "/" + path;
+    }
+
+    /** Returns whether a file of this name can be asked for. */
+    static boolean isServed(String name) {
+        return !name.startsWith(".")
+                && name.chars().allMatch(c -> c >= ' ' && c != 0x7f && c != '/' && c != '\\' && c != UNDECODED);
     }
 
     private static String decode(String text) throws HttpException {

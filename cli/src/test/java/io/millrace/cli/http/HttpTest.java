@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.millrace.cli.http.HttpRig.Answer;
 import io.millrace.cli.http.HttpRig.Client;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -16,11 +17,16 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -130,6 +136,10 @@ class HttpTest {
                 "http://a/../secret.txt",
                 "http://a/%2e%2e/secret.txt",
                 "http://../secret.txt",
+                "http:///etc/passwd",
+                "http://",
+                "http://a#/../secret.txt",
+                "/hello.txt?#/../secret.txt",
                 "http://a@../secret.txt",
                 "https://a//../secret.txt",
                 "file:///etc/passwd",
@@ -167,12 +177,65 @@ class HttpTest {
     }
 
     @Test
+    @EnabledOnOs(OS.LINUX)
+    @DisplayName("srv-14: files and directories that are swapped for links and pipes meanwhile lead nowhere else")
+    void swapped() throws Exception {
+        Path deep = Files.createDirectories(site.resolve("deep/way"));
+        byte[] content = new byte[100_000];
+        Files.write(deep.resolve("secret.txt"), content);
+        Path elsewhere = Files.createDirectories(outside.resolve("elsewhere/way"));
+        Files.writeString(elsewhere.resolve("secret.txt"), SECRET);
+        Path link = Files.createSymbolicLink(outside.resolve("link"), outside.resolve("elsewhere"));
+        Path pipe = outside.resolve("pipe");
+        makePipe(pipe);
+        AtomicBoolean over = new AtomicBoolean();
+        Thread swaps = Thread.ofPlatform().start(() -> {
+            while (!over.get()) {
+                swap(site.resolve("deep"), link);
+                swap(deep.resolve("secret.txt"), pipe);
+            }
+        });
+        Set<Integer> statuses = new TreeSet<>();
+        try (Client client = rig.connect()) {
+            for (int i = 0; i < 20_000; i++) {
+                client.send("GET /deep/way/secret.txt HTTP/1.1\r\nHost: a\r\n\r\n");
+                Answer answer = client.answer(false);
+                statuses.add(answer.status());
+                if (answer.status() == 200) {
+                    assertThat(answer.body()).isEqualTo(content);
+                } else {
+                    assertThat(answer.status()).isEqualTo(404);
+                }
+            }
+        } finally {
+            over.set(true);
+            swaps.join();
+        }
+        assertThat(statuses).contains(404);
+    }
+
+    /** Puts something in the place of something else for a moment, as one step each. */
+    private void swap(Path place, Path other) {
+        Path aside = outside.resolve("aside");
+        try {
+            Files.move(place, aside);
+            Files.move(other, place);
+            Files.move(place, other);
+            Files.move(aside, place);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void makePipe(Path at) throws Exception {
+        assertThat(new ProcessBuilder("mkfifo", at.toString()).start().waitFor())
+                .isZero();
+    }
+
+    @Test
     @DisplayName("srv-14: what is no regular file is not opened, which would block the loop")
     void pipes() throws Exception {
-        assertThat(new ProcessBuilder("mkfifo", site.resolve("pipe").toString())
-                        .start()
-                        .waitFor())
-                .isZero();
+        makePipe(site.resolve("pipe"));
         assertThat(rig.get("/pipe").status()).isEqualTo(404);
     }
 
@@ -198,6 +261,20 @@ class HttpTest {
     }
 
     @Test
+    @EnabledOnOs(OS.LINUX)
+    @DisplayName("srv-14: a file that cannot be read is unavailable, rather than not there")
+    void unreadable() throws Exception {
+        try (HttpRig memory = new HttpRig(Path.of("/proc/self"));
+                Client client = memory.connect()) {
+            client.send("GET /mem HTTP/1.1\r\nHost: a\r\n\r\n"); // its first page is never there
+            Answer answer = client.answer(false);
+            assertThat(answer.status()).isEqualTo(503);
+            assertThat(answer.field("connection")).isEqualTo("close");
+            assertThat(client.isAtEnd()).isTrue();
+        }
+    }
+
+    @Test
     @DisplayName("srv-14: a file that has changed is sent anew, a second later at most")
     void changes() throws Exception {
         assertThat(rig.get("/hello.txt").text()).isEqualTo("hello, world");
@@ -205,6 +282,18 @@ class HttpTest {
         org.awaitility.Awaitility.await()
                 .atMost(Duration.ofSeconds(10))
                 .until(() -> rig.get("/hello.txt").text().equals("changed"));
+    }
+
+    @Test
+    @DisplayName("srv-14: short files are kept under so many names at most")
+    void kept() throws Exception {
+        Site files = new Site(site);
+        Target hello = Target.parse("/hello.txt");
+        for (int i = 0; i <= Site.MOST_KEPT; i++) {
+            files.find(hello, "/hello.txt?" + i);
+        }
+        assertThat(files.recent("/hello.txt?" + Site.MOST_KEPT)).isNotNull();
+        assertThat(files.recent("/hello.txt?0")).as("room was made").isNull();
     }
 
     @Test
@@ -245,6 +334,28 @@ class HttpTest {
                 .doesNotContain("hidden", ".git", "\"./out", "chain", "loop", "relative", "sibling");
     }
 
+    @Test
+    @DisplayName("srv-14: a list has what can be asked for, and of a very large directory not all")
+    void lists() throws Exception {
+        for (String name : List.of("back\\slash", "new\nline", "control\u0001", "two")) {
+            Files.writeString(site.resolve("list").resolve(name), "");
+        }
+        makePipe(site.resolve("list/pipe"));
+        Files.createSymbolicLink(site.resolve("list/nowhere"), Path.of("none"));
+        Files.createSymbolicLink(site.resolve("list/subdir"), Path.of("dir"));
+        String list = rig.get("/list/").text();
+        assertThat(list.lines().filter(line -> line.startsWith("<li>")).map(line -> line.replaceAll("<[^>]*>", "")))
+                .containsExactly("a &lt;b&gt;&amp;&quot;.txt", "dir/", "subdir/", "two", "\u00c3\u00bc.txt");
+        assertThat(list).endsWith("</ul>\n");
+        Path many = Files.createDirectory(site.resolve("many"));
+        for (int i = 0; i <= Site.MOST_LISTED; i++) {
+            Files.createFile(many.resolve("f" + i));
+        }
+        assertThat(rig.get("/many/").text().lines().filter(line -> line.startsWith("<li>")))
+                .hasSize(Site.MOST_LISTED);
+        assertThat(rig.get("/many/").text()).endsWith("and more\n");
+    }
+
     // ---- Parts ----
 
     @ParameterizedTest
@@ -259,6 +370,9 @@ class HttpTest {
         "bytes=-99, 206, 0, 12",
         "BYTES=1-1, 206, 1, 1",
         "bytes=0-99999999999999999999, 206, 0, 12",
+        "bytes=0-9999999999999999999, 206, 0, 12",
+        "bytes=-9223372036854775808, 206, 0, 12",
+        "bytes=00000000000000000000003-4, 206, 3, 2",
         "bytes=12-, 416, 0, 0",
         "bytes=99-100, 416, 0, 0",
         "bytes=99999999999999999999-, 416, 0, 0",
@@ -317,6 +431,10 @@ class HttpTest {
         assertThat(status("If-Match: \"x\"")).isEqualTo(412);
         assertThat(status("If-Unmodified-Since: " + before)).isEqualTo(412);
         assertThat(status("If-Unmodified-Since: " + at)).isEqualTo(200);
+        assertThat(status("If-Match: " + tag, "If-Unmodified-Since: " + before))
+                .as("the tag counts")
+                .isEqualTo(200);
+        assertThat(status("If-Match: \"x\", " + tag)).isEqualTo(200);
         assertThat(status("Range: bytes=0-1", "If-Range: " + tag)).isEqualTo(206);
         assertThat(status("Range: bytes=0-1", "If-Range: " + at)).isEqualTo(206);
         assertThat(status("Range: bytes=0-1", "If-Range: " + before)).isEqualTo(200);
@@ -393,6 +511,10 @@ class HttpTest {
     @ParameterizedTest
     @CsvSource({
         "'GET / HTTP/1.1\\r\\n\\r\\n', 400",
+        "'GET / HTTP/1.1\\r\\nHost: a b\\r\\n\\r\\n', 400",
+        "'GET / HTTP/1.1\\r\\nHost: a/b\\r\\n\\r\\n', 400",
+        "'GET / HTTP/1.1\\r\\nHost: a@b\\r\\n\\r\\n', 400",
+        "'GET / HTTP/1.0\\r\\nHost: \\\\a\\r\\n\\r\\n', 400",
         "'GET / HTTP/1.1\\r\\nHost: a\\r\\nHost: b\\r\\n\\r\\n', 400",
         "'POST / HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 1\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n', 400",
         "'GET / HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 0\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n', 400",
@@ -439,6 +561,32 @@ class HttpTest {
                     .as("the request behind it is not answered")
                     .isTrue();
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "HEAD / HTTP/1.1\r\n\r\n",
+                "HEAD / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n",
+                "HEAD / HTTP/9.9\r\nHost: a\r\n\r\n",
+                "HEAD /none HTTP/1.0\r\n\r\n"
+            })
+    @DisplayName("srv-14: an answer to HEAD has no body, even if it is refused")
+    void refusedHead(String request) throws Exception {
+        try (Client client = rig.connect()) {
+            client.send(request);
+            Answer answer = client.answer(true);
+            assertThat(answer.status()).isGreaterThanOrEqualTo(400);
+            assertThat(answer.field("content-length")).isNotEqualTo("0");
+            assertThat(client.isAtEnd()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http://a?/hello.txt", "http://a", "HTTP://a:80/?x", "http://[::1]?"})
+    @DisplayName("srv-14: the host of a URI ends where its path or its query begins")
+    void authority(String target) throws Exception {
+        assertThat(rig.get(target).text()).contains("<title>Index");
     }
 
     @Test
