@@ -4,17 +4,22 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.millrace.net.FileSource;
 import io.millrace.server.Connection;
 import io.millrace.server.ConnectionHandler;
 import io.millrace.server.Framing;
 import io.millrace.server.Idle;
 import io.millrace.server.SendResult;
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
@@ -394,18 +399,56 @@ public abstract class ConnectionContract {
         byte[] content = random(3 << 20);
         Path file = Files.write(directory.resolve("file"), content);
         Path small = Files.write(directory.resolve("small"), bytes("small"));
+        FileSource opened = FileSource.open(file);
+        FileSource tooShort = FileSource.open(small);
         ConnectionRig.Peer peer = open((connection, data) -> {
             connection.send("before ");
             connection.sendFile(file);
             connection.send(" between ");
             connection.sendFile(small);
             connection.sendFile(file, 1, 2);
+            connection.sendFile(opened, 3, 100_000);
+            assertThatThrownBy(() -> connection.sendFile(tooShort, 5, 1)).isInstanceOf(EOFException.class);
+            assertThatThrownBy(tooShort::size).isInstanceOf(ClosedChannelException.class);
         });
         peer.send((byte) 1);
         assertThat(text(peer.read(7))).isEqualTo("before ");
         assertThat(peer.read(content.length)).isEqualTo(content);
         assertThat(text(peer.read(14))).isEqualTo(" between small");
         assertThat(peer.read(2)).containsExactly(content[1], content[2]);
+        assertThat(peer.read(100_000)).isEqualTo(Arrays.copyOfRange(content, 3, 100_003));
+        rig().await("the connection has closed the file", () -> isClosed(opened));
+    }
+
+    private static boolean isClosed(FileSource file) {
+        try {
+            file.size();
+            return false;
+        } catch (ClosedChannelException e) {
+            return true;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    @DisplayName("srv-17, srv-14: an open file that is not taken is closed all the same")
+    void fileNotTaken(@TempDir Path directory) throws Exception {
+        Path file = Files.write(directory.resolve("file"), new byte[10_000]);
+        FileSource refused = FileSource.open(file);
+        FileSource wrong = FileSource.open(file);
+        ConnectionRig.Peer peer = open((connection, data) -> {
+            assertThatThrownBy(() -> connection.sendFile(wrong, -1, 1)).isInstanceOf(IllegalArgumentException.class);
+            connection.send("end");
+            connection.close();
+            assertThat(connection.sendFile(refused, 0, 10_000)).isEqualTo(SendResult.CLOSED);
+            assertThatThrownBy(wrong::size).isInstanceOf(ClosedChannelException.class);
+            assertThatThrownBy(refused::size).isInstanceOf(ClosedChannelException.class);
+            log.add("closed");
+        });
+        peer.send((byte) 1);
+        assertThat(text(peer.read(3))).isEqualTo("end");
+        assertThat(next()).isEqualTo("closed");
     }
 
     // ---- Completion of writes, tasks ----
