@@ -20,7 +20,8 @@ import javax.net.ssl.TrustManagerFactory;
 
 /**
  * What a record costs the JDK's engine with heap and with direct buffers: wrap on one side and unwrap on the other, TLS
- * 1.3, in rounds that alternate. Figures of decision 34: {@code java
+ * 1.3, in rounds that alternate. And what it costs to decrypt where a system call has put it, which is a direct buffer, or
+ * to copy it to the heap before. Figures of decision 34: {@code java
  * bench/src/main/java/io/millrace/bench/TlsBuffers.java [rounds]}.
  */
 public final class TlsBuffers {
@@ -43,27 +44,42 @@ public final class TlsBuffers {
         SSLContext context = context();
         for (int size : new int[] {64, 1024, 16 * 1024}) {
             int records = size > 1024 ? 20_000 : 60_000;
-            double[][] nanos = new double[2][rounds];
-            Pair heap = new Pair(context, false);
-            Pair direct = new Pair(context, true);
-            heap.run(size, records);
-            direct.run(size, records);
-            for (int i = 0; i < rounds; i++) {
-                nanos[0][i] = heap.run(size, records);
-                nanos[1][i] = direct.run(size, records);
-            }
-            double[] ratios = new double[rounds];
-            for (int i = 0; i < rounds; i++) {
-                ratios[i] = nanos[1][i] / nanos[0][i];
-            }
-            System.out.printf(
-                    Locale.ROOT,
-                    "%5d B: heap %s us, direct %s us, direct/heap %s%n",
-                    size,
-                    spread(nanos[0], 1000),
-                    spread(nanos[1], 1000),
-                    spread(ratios, 1));
+            compare(size, records, rounds, new Pair(context, Kind.HEAP), new Pair(context, Kind.DIRECT));
+            compare(size, records, rounds, new Pair(context, Kind.AS_READ), new Pair(context, Kind.COPIED));
         }
+    }
+
+    /** Where the bytes are. */
+    private enum Kind {
+        HEAP,
+        DIRECT,
+        /** On the heap, but what is received is decrypted in a direct buffer. */
+        AS_READ,
+        /** On the heap; what is received in a direct buffer is copied to the heap. */
+        COPIED
+    }
+
+    private static void compare(int size, int records, int rounds, Pair one, Pair other) throws SSLException {
+        double[][] nanos = new double[2][rounds];
+        one.run(size, records);
+        other.run(size, records);
+        for (int i = 0; i < rounds; i++) {
+            nanos[0][i] = one.run(size, records);
+            nanos[1][i] = other.run(size, records);
+        }
+        double[] ratios = new double[rounds];
+        for (int i = 0; i < rounds; i++) {
+            ratios[i] = nanos[1][i] / nanos[0][i];
+        }
+        System.out.printf(
+                Locale.ROOT,
+                "%5d B: %s %s us, %s %s us, ratio %s%n",
+                size,
+                one.kind,
+                spread(nanos[0], 1000),
+                other.kind,
+                spread(nanos[1], 1000),
+                spread(ratios, 1));
     }
 
     private static String spread(double[] values, double unit) {
@@ -80,11 +96,16 @@ public final class TlsBuffers {
     private static final class Pair {
         private final SSLEngine client;
         private final SSLEngine server;
+        private final Kind kind;
         private final ByteBuffer plain;
         private final ByteBuffer packet;
+        private final ByteBuffer received = ByteBuffer.allocateDirect(ROOM);
+        private final ByteBuffer copy = ByteBuffer.allocate(ROOM);
         private final ByteBuffer result;
 
-        Pair(SSLContext context, boolean direct) throws SSLException {
+        Pair(SSLContext context, Kind kind) throws SSLException {
+            this.kind = kind;
+            boolean direct = kind == Kind.DIRECT;
             client = context.createSSLEngine("localhost", 1);
             client.setUseClientMode(true);
             client.setEnabledProtocols(new String[] {"TLSv1.3"});
@@ -139,7 +160,16 @@ public final class TlsBuffers {
             for (int i = 0; i < records; i++) {
                 client.wrap(plain.clear().limit(size), packet.clear());
                 packet.flip();
-                server.unwrap(packet, result.clear());
+                server.unwrap(
+                        switch (kind) {
+                            case HEAP, DIRECT -> packet;
+                            case AS_READ -> received.clear().put(packet).flip();
+                            case COPIED ->
+                                copy.clear()
+                                        .put(received.clear().put(packet).flip())
+                                        .flip();
+                        },
+                        result.clear());
             }
             double nanos = (double) (CPU.getCurrentThreadCpuTime() - begin) / records;
             if (result.position() == 0) {

@@ -10,23 +10,12 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.SelectStrategy;
-import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
-import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
-import io.netty.channel.uring.IoUring;
-import io.netty.channel.uring.IoUringAdaptiveBufferRingAllocator;
-import io.netty.channel.uring.IoUringBufferRingConfig;
-import io.netty.channel.uring.IoUringChannelOption;
-import io.netty.channel.uring.IoUringIoHandler;
-import io.netty.channel.uring.IoUringIoHandlerConfig;
-import io.netty.channel.uring.IoUringServerSocketChannel;
 import io.netty.handler.ssl.OpenSsl;
 import io.netty.handler.ssl.OpenSslSessionTicketKey;
 import io.netty.handler.ssl.ReferenceCountedOpenSslContext;
@@ -44,7 +33,7 @@ import javax.net.ssl.SSLException;
 /**
  * An echo server on Netty 4.2, as its own examples are written: what was read is written as it is, and flushed when the pass has read all.
  *
- * <p>{@code --transport nio|epoll|io_uring} (epoll), {@code --port P} (0: the kernel chooses), {@code --loops N}: N event loops, of which the first accepts too; connections go round.
+ * <p>{@code --transport nio|epoll|io_uring|millrace|reactors} (epoll), {@code --port P} (0: the kernel chooses), {@code --loops N}: N event loops, of which the first accepts too; connections go round.
  * {@code --spin MICROS}: epoll only, and since Netty knows no limit, any number above 0 means that it never blocks. Allocator and buffer sizes are Netty's defaults. io_uring has
  * a buffer ring, multishot accept and receive where the kernel offers them.
  *
@@ -53,14 +42,12 @@ import javax.net.ssl.SSLException;
  * <p>Half-closed connections stay open until all is written; that costs nothing per message, and all servers here do it.
  */
 public final class NettyEcho {
-    private static final short RING = 0;
-    private static final short RING_BUFFERS = 1024;
-
     private NettyEcho() {}
 
     public static void main(String[] arguments) throws InterruptedException {
-        String usage = "NettyEcho [--transport nio|epoll|io_uring] [--port P] [--loops N] [--spin MICROS]"
-                + " [--tls jdk|openssl --cert FILE --key FILE]";
+        String usage =
+                "NettyEcho [--transport nio|epoll|io_uring|millrace|reactors] [--port P] [--loops N] [--spin MICROS]"
+                        + " [--tls jdk|openssl --cert FILE --key FILE]";
         Options options =
                 new Options(arguments, usage, "--transport", "--port", "--loops", "--spin", "--tls", "--cert", "--key");
         int port = (int) options.number("--port", 0, 0, 65_535);
@@ -77,19 +64,11 @@ public final class NettyEcho {
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .childHandler(child(options));
-        switch (transport) {
-            case "nio" -> start(server, NioIoHandler.newFactory(), NioServerSocketChannel.class, loops);
-            case "epoll" -> start(server, epoll(busy), EpollServerSocketChannel.class, loops);
-            case "io_uring" -> {
-                if (!IoUring.isAvailable()) {
-                    throw options.refuse("Netty cannot use io_uring here: " + IoUring.unavailabilityCause());
-                }
-                if (IoUring.isRegisterBufferRingSupported()) {
-                    server.childOption(IoUringChannelOption.IO_URING_BUFFER_GROUP_ID, RING);
-                }
-                start(server, ioUring(), IoUringServerSocketChannel.class, loops);
-            }
-            default -> throw options.refuse("no transport " + transport);
+        if (busy) {
+            server.group(new MultiThreadIoEventLoopGroup(loops, neverBlocking()))
+                    .channel(EpollServerSocketChannel.class);
+        } else {
+            NettyLoops.of(transport, loops, options).put(server);
         }
 
         Channel listening =
@@ -99,7 +78,7 @@ public final class NettyEcho {
                 ((InetSocketAddress) listening.localAddress()).getPort(),
                 Version.identify().get("netty-transport").artifactVersion(),
                 transport,
-                busy ? " never blocking" : transport.equals("io_uring") ? features() : "",
+                busy ? " never blocking" : transport.equals("io_uring") ? NettyLoops.ringFeatures() : "",
                 options.text("--tls", "").isEmpty() ? "" : ", TLS by " + options.text("--tls", ""),
                 loops);
         listening.closeFuture().sync();
@@ -145,35 +124,8 @@ public final class NettyEcho {
         }
     }
 
-    private static void start(
-            ServerBootstrap server, IoHandlerFactory handlers, Class<? extends ServerChannel> channel, int loops) {
-        EventLoopGroup group = new MultiThreadIoEventLoopGroup(loops, handlers);
-        server.group(group).channel(channel);
-    }
-
-    private static IoHandlerFactory epoll(boolean busy) {
-        return busy
-                ? EpollIoHandler.newFactory(0, () -> (supplier, hasTasks) -> SelectStrategy.BUSY_WAIT)
-                : EpollIoHandler.newFactory();
-    }
-
-    private static IoHandlerFactory ioUring() {
-        IoUringIoHandlerConfig config = new IoUringIoHandlerConfig();
-        if (IoUring.isRegisterBufferRingSupported()) {
-            config.setBufferRingConfig(IoUringBufferRingConfig.builder()
-                    .bufferGroupId(RING)
-                    .bufferRingSize(RING_BUFFERS)
-                    .batchSize(RING_BUFFERS / 2)
-                    .allocator(new IoUringAdaptiveBufferRingAllocator())
-                    .build());
-        }
-        return IoUringIoHandler.newFactory(config);
-    }
-
-    private static String features() {
-        return (IoUring.isRegisterBufferRingSupported() ? " with" : " without")
-                + " buffer ring"
-                + (IoUring.isRecvMultishotEnabled() ? " and multishot receive" : "");
+    private static IoHandlerFactory neverBlocking() {
+        return EpollIoHandler.newFactory(0, () -> (supplier, hasTasks) -> SelectStrategy.BUSY_WAIT);
     }
 
     @Sharable

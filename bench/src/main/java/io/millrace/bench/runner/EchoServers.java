@@ -48,6 +48,16 @@ final class EchoServers {
         return jvmPeer(home, "java.nio by hand", "NioEcho", 1);
     }
 
+    /** HTTP/1.1 on Netty, with the same answer to everything. */
+    static ServerProgram nettyHttp(Path home, String transport) {
+        return jvmPeer(home, "Netty " + transport, "NettyHttp", 1, "--transport", transport);
+    }
+
+    /** gRPC on Netty, which sends back what it gets. */
+    static ServerProgram grpc(Path home, String transport) {
+        return jvmPeer(home, "gRPC, Netty " + transport, "GrpcEcho", 1, "--transport", transport);
+    }
+
     /** Ours in another style: what {@code serve echo} has options for. */
     static ServerProgram millrace(Path home, String name, List<String> options) {
         return millrace(home, "epoll", 1, options.toArray(String[]::new)).named(name);

@@ -46,6 +46,24 @@ final class Servers implements AutoCloseable {
         return candidates;
     }
 
+    /** The same, asked for a page by wrk. */
+    List<Candidate> askedByWrk(String path, int seconds) {
+        List<Candidate> candidates = new ArrayList<>();
+        for (Running each : running) {
+            candidates.add(new AskedByWrk(session, each.how, each.server, path, seconds));
+        }
+        return candidates;
+    }
+
+    /** The same, loaded by a program. */
+    List<Candidate> under(List<String> load, int seconds) {
+        List<Candidate> candidates = new ArrayList<>();
+        for (Running each : running) {
+            candidates.add(new UnderProgram(session, each.how, each.server, load, seconds));
+        }
+        return candidates;
+    }
+
     @Override
     public void close() throws InterruptedException {
         for (Running each : running) {

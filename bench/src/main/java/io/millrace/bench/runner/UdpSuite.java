@@ -1,10 +1,8 @@
 package io.millrace.bench.runner;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 
 /**
  * Echo of datagrams: {@code ./millrace serve echo --udp} beside a server in C with recvmmsg and sendmmsg. Each server has
@@ -19,38 +17,6 @@ final class UdpSuite implements Suite {
             Column.compared("messagesPerSecond", "msgs/s", 0),
             Column.shown("userMicros", "user µs/msg", 2),
             Column.shown("lost", "lost", 0));
-
-    /** A server under a load of datagrams. */
-    private record Loaded(
-            Session session, String name, ServerProgram program, Server server, List<String> load, int seconds)
-            implements Candidate {
-        @Override
-        public String command() {
-            return program.shown(session.settings().home());
-        }
-
-        @Override
-        public boolean compiles() {
-            return program.compiles();
-        }
-
-        @Override
-        public String warmUp() throws IOException, InterruptedException {
-            return WarmUp.until(10, () -> run(1).getOrDefault("cpuMicros", 0.0));
-        }
-
-        @Override
-        public Map<String, Double> measure() throws IOException, InterruptedException {
-            return run(seconds);
-        }
-
-        private Map<String, Double> run(int forSeconds) throws IOException, InterruptedException {
-            List<String> command = new ArrayList<>(load);
-            command.addAll(List.of("--port", Integer.toString(server.port()), "--pid", Long.toString(server.pid())));
-            command.addAll(List.of("--seconds", Integer.toString(forSeconds)));
-            return Load.figures(session.children().run("the load", session.log("load"), Pinning.load(command)));
-        }
-    }
 
     @Override
     public void run(Session session) throws IOException, InterruptedException {
@@ -83,8 +49,8 @@ final class UdpSuite implements Suite {
                                 C,
                                 DATAGRAMS,
                                 List.of(
-                                        new Loaded(session, C, inC, c, load, seconds),
-                                        new Loaded(session, MILLRACE, ours, millrace, load, seconds)),
+                                        new UnderProgram(session, inC, c, load, seconds),
+                                        new UnderProgram(session, ours, millrace, load, seconds)),
                                 List.of(Target.atMost(1.05, "cpuMicros", MILLRACE, C))),
                         session.settings().rounds(3, 10));
             }

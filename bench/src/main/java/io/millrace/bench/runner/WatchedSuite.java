@@ -44,7 +44,8 @@ final class WatchedSuite implements Suite {
                     java(
                                     EchoServers.millrace(home, "epoll", 1),
                                     "--add-modules jdk.jfr -XX:StartFlightRecording:settings="
-                                            + home.resolve("docs/millrace.jfc") + ",maxsize=16m,filename=" + recording)
+                                            + home.resolve("docs/millrace.jfc") + ",maxsize=16m,filename=" + recording
+                                            + " -Xlog:jfr+startup=error") // the first line must be the server's
                             .named(ON)));
             viewer.start();
             for (int connections : quick ? List.of(1_000) : List.of(1_000, 10_000)) {
