@@ -334,6 +334,34 @@ class ExamplesTest {
     }
 
     @Test
+    @DisplayName("a room on a backplane: whoever comes later gets the last lines, and then what follows")
+    void rooms() throws Exception {
+        Process server = start(RoomServer.class, null);
+        try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8)) {
+            int port = Pattern.compile("127\\.0\\.0\\.1:(\\d+)")
+                    .matcher(out.readLine())
+                    .results()
+                    .mapToInt(found -> Integer.parseInt(found.group(1)))
+                    .findFirst()
+                    .orElseThrow();
+            try (Socket anna = new Socket(InetAddress.getLoopbackAddress(), port);
+                    Socket ben = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                anna.getOutputStream().write("hello\n".getBytes(StandardCharsets.UTF_8));
+                assertThat(anna.getInputStream().readNBytes(6)).asString().isEqualTo("hello\n");
+                assertThat(ben.getInputStream().readNBytes(6)).asString().isEqualTo("hello\n");
+                ben.getOutputStream().write("hi\n".getBytes(StandardCharsets.UTF_8));
+                assertThat(anna.getInputStream().readNBytes(3)).asString().isEqualTo("hi\n");
+                assertThat(ben.getInputStream().readNBytes(3)).asString().isEqualTo("hi\n");
+            }
+            pressEnter(server);
+            assertThat(server.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(server.exitValue()).isZero();
+        } finally {
+            server.destroyForcibly();
+        }
+    }
+
+    @Test
     @DisplayName("a Netty server and a TcpServer on one thread")
     void nettyBesideTcpServer() throws Exception {
         Process server = start(NettyBesideTcpServer.class, null);
@@ -471,44 +499,6 @@ class ExamplesTest {
     }
 
     @Test
-    @DisplayName("srv-10: a chat whose guests are handlers")
-    void chatServer() throws Exception {
-        Process server = start(ChatServer.class, null);
-        try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8)) {
-            int port = portIn(out.readLine());
-            try (Socket ann = new Socket(InetAddress.getLoopbackAddress(), port)) {
-                say(ann, "Ann");
-                hear(ann, "Ann: is here");
-                try (Socket bob = new Socket(InetAddress.getLoopbackAddress(), port)) {
-                    say(bob, "Bob");
-                    say(bob, "hello");
-                    hear(ann, "Bob: is here", "Bob: hello");
-                    hear(bob, "Bob: is here", "Bob: hello");
-                    ann.close();
-                    hear(bob, "Ann: has left");
-                }
-            }
-            pressEnter(server);
-            assertThat(server.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
-            assertThat(server.exitValue()).isZero();
-        } finally {
-            server.destroyForcibly();
-        }
-    }
-
-    private static void say(Socket socket, String line) throws IOException {
-        socket.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
-    }
-
-    private static void hear(Socket socket, String... lines) throws IOException {
-        for (String line : lines) {
-            assertThat(socket.getInputStream().readNBytes(line.length() + 1))
-                    .asString()
-                    .isEqualTo(line + "\n");
-        }
-    }
-
-    @Test
     @EnabledOnOs({OS.LINUX, OS.MAC})
     @DisplayName("mill-12: a server that is told to stop by SIGTERM sends what is pending, says so, and ends")
     void gracefulServer() throws Exception {
@@ -545,11 +535,9 @@ class ExamplesTest {
                     .matcher(String.valueOf(out.readLine()));
             assertThat(port.matches()).isTrue();
             talk.with(Integer.parseInt(port.group(1)));
-            if (main != ServerSocketEcho.class) {
-                pressEnter(process);
-                assertThat(process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
-                assertThat(process.exitValue()).isZero();
-            }
+            pressEnter(process);
+            assertThat(process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).isZero();
         } finally {
             process.destroyForcibly();
         }
@@ -569,11 +557,27 @@ class ExamplesTest {
         }
     }
 
+    @Test
+    @DisplayName("vt-1 lines are echoed in direct style")
+    void directEcho() throws Exception {
+        serving(DirectEcho.class, port -> assertThat(askAll(port, "one\ntwo\n")).isEqualTo("one\ntwo\n"), "0");
+    }
+
     @ParameterizedTest
-    @ValueSource(classes = {DirectEcho.class, ServerSocketEcho.class})
-    @DisplayName("vt-1 lines are echoed in direct style, as they were with the JDK's sockets")
-    void directEcho(Class<?> main) throws Exception {
-        serving(main, port -> assertThat(askAll(port, "one\ntwo\n")).isEqualTo("one\ntwo\n"), "0");
+    @ValueSource(classes = {DirectNotes.class, ServerSocketNotes.class})
+    @DisplayName(
+            "vt-1, vt-3: notes are kept in files in direct style, off the loop, as they were with the JDK's sockets")
+    void notes(Class<?> main, @TempDir Path folder) throws Exception {
+        serving(
+                main,
+                port -> {
+                    assertThat(askAll(port, "milk two bottles\nmilk\nbread\n../etc\n"))
+                            .isEqualTo("kept\ntwo bottles\nno such note\na name has 1 to 20 letters\n");
+                    assertThat(askAll(port, "milk\n")).isEqualTo("two bottles\n");
+                },
+                "0",
+                folder.toString());
+        assertThat(folder.resolve("milk")).hasContent("two bottles");
     }
 
     @Test
@@ -640,35 +644,9 @@ class ExamplesTest {
     }
 
     private static Process start(Class<?> main, String backend, String... args) throws IOException {
-        List<String> command = new ArrayList<>();
-        if (System.getProperty("os.name").equals("Linux")) {
-            // Whoever runs the tests in the background ignores Ctrl-C, and a JVM leaves ignored what was.
-            command.addAll(List.of("env", "--default-signal=INT"));
-        }
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.add("--enable-native-access=ALL-UNNAMED");
-        command.add("--add-opens=java.base/java.lang=ALL-UNNAMED"); // as docs/direct.md says
-        if (backend != null) {
-            command.add("-Dmillrace.backend=" + backend);
-        }
-        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-cp", classPath(), main.getName()));
-        command.addAll(List.of(args));
-        return new ProcessBuilder(command)
+        return new ProcessBuilder(Program.command(main, backend, args))
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
-    }
-
-    /** The tests run on the module path; a plain program is started on the class path, which needs the same jars. */
-    private static String classPath() {
-        String modules = System.getProperty("jdk.module.path");
-        String classes = System.getProperty("java.class.path");
-        String own = Path.of("target").toAbsolutePath().toString();
-        assumeTrue(
-                modules != null || classes != null, "neither a module path nor a class path: cannot start a program");
-        return Stream.of(modules, classes, own)
-                .filter(part -> part != null && !part.isEmpty())
-                .reduce((a, b) -> a + java.io.File.pathSeparator + b)
-                .orElseThrow();
     }
 
     private static void readUntil(BufferedReader out, List<String> lines, String beginning) throws IOException {
