@@ -37,7 +37,7 @@ import javax.tools.ToolProvider;
  */
 final class Mutants {
     private static final Pattern RED = Pattern.compile("# red: (\\S+) (\\S+)(.*)");
-    private static final Pattern PATCHED = Pattern.compile("\\+\\+\\+ b/((\\w+)/src/main/java/\\S+\\.java).*");
+    private static final Pattern PATCHED = Pattern.compile("\\+\\+\\+ b/(([\\w/-]+)/src/main/java/\\S+\\.java).*");
     private static final int LIMIT_SECONDS = 600;
 
     private final Path copy;

@@ -49,13 +49,20 @@ class ArchitectureTest {
             entry("task", List.of("poll")),
             entry("engine", List.of("net", "poll", "sys")),
             entry("server", List.of("engine", "net", "poll")),
+            entry("backplane", List.of("server", "engine", "poll")),
             entry("micrometer", List.of("server", "engine")),
             entry("console", List.of("server", "engine", "poll")),
-            entry("testkit", List.of("server", "engine", "task", "net", "poll")),
+            entry("testkit", List.of("backplane", "server", "engine", "task", "net", "poll")),
             entry("netty", List.of("engine", "poll", "sys")),
             entry("grpc", List.of("netty", "engine")),
-            entry("examples", List.of("netty", "server", "engine", "task", "net", "poll")),
-            entry("cli", List.of("console", "server", "engine", "task", "net", "poll")));
+            entry("nats", List.of("backplane", "engine", "poll")),
+            entry("redis", List.of("backplane", "netty", "engine", "poll")),
+            entry("vertx", List.of("netty", "engine")),
+            entry("reactor.netty", List.of("netty", "engine")),
+            entry(
+                    "examples",
+                    List.of("backplane", "netty", "console", "micrometer", "server", "engine", "task", "net", "poll")),
+            entry("cli", List.of("backplane", "console", "server", "engine", "task", "net", "poll")));
 
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(location -> !location.contains("/test-classes/"))
@@ -82,19 +89,26 @@ class ArchitectureTest {
                                 "<argument>(io[.a-z]+,)*" + Pattern.quote(module) + "(,io[.a-z]+)*</argument>"));
     }
 
-    /** Bridges to other libraries have a folder of their own. */
+    /** Bridges to other libraries have a folder of their own, and so have the engines of the backplane. */
     private static String folder(String module) {
-        String name = module.substring(module.lastIndexOf('.') + 1);
-        return Files.exists(Path.of("../../bridges", name)) ? "bridges/" + name : name;
+        String name = module.substring("io.millrace.".length()).replace('.', '-');
+        return Stream.of("bridges/", "backplane/")
+                .map(parent -> parent + name)
+                .filter(nested -> Files.exists(Path.of("../..", nested)))
+                .findFirst()
+                .orElse(name);
     }
 
     /** Those that say of themselves that they are one. */
     private static List<String> modules() throws IOException {
         try (Stream<Path> layers = Files.list(Path.of("../.."));
-                Stream<Path> bridges = Files.list(Path.of("../../bridges"))) {
-            return Stream.concat(layers, bridges)
+                Stream<Path> bridges = Files.list(Path.of("../../bridges"));
+                Stream<Path> engines = Files.list(Path.of("../../backplane"))) {
+            return Stream.of(layers, bridges, engines)
+                    .flatMap(all -> all)
                     .filter(directory -> Files.exists(directory.resolve("src/main/java/module-info.java")))
-                    .map(directory -> "io.millrace." + directory.getFileName())
+                    .map(directory ->
+                            "io.millrace." + directory.getFileName().toString().replace('-', '.'))
                     .toList();
         }
     }

@@ -28,7 +28,8 @@ class DirectReportsTest {
             "vt-1 a mistake is reported with its stack; an exception that tells of the peer is none, wrapped or not")
     void mistakes(boolean onLoops) {
         try (Reports reports = new Reports();
-                Reactors reactors = Reactors.builder().reactors(1).open();
+                Reactors reactors =
+                        Reactors.builder().reactors(1).withoutWatchdog().open(); // it reports, too
                 DirectServer server = DirectServer.start(
                         TcpServer.builder().manager(reactors).loopThreads(onLoops), this::converse)) {
             awaitLine(reports, server);

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** What {@link KeptBufferTest} runs with {@code -Dmillrace.debug=buffers}. Prints what it finds. */
 final class KeptBufferMain {
@@ -26,6 +27,7 @@ final class KeptBufferMain {
             case "kept" -> keep(arguments[1], false);
             case "framed" -> keep(arguments[1], true);
             case "copied" -> copy();
+            case "many" -> many(Integer.parseInt(arguments[1]));
             case "late" -> useLater();
             case "switch" -> switchFraming(Dispatch.valueOf(arguments[1]));
             case "echo" -> echo(arguments[1], Dispatch.valueOf(arguments[2]));
@@ -94,6 +96,17 @@ final class KeptBufferMain {
             peer.receive("x");
         }
         System.out.println("copied " + copies.size());
+    }
+
+    /** So many calls that garbage is collected at every place of one. */
+    private static void many(int calls) {
+        AtomicLong seen = new AtomicLong();
+        try (TestConnection peer = TestConnection.open((connection, data) -> seen.addAndGet(data.remaining()))) {
+            for (int i = 0; i < calls; i++) {
+                peer.receive("x");
+            }
+        }
+        System.out.println("saw " + seen);
     }
 
     /** Uses it in a task, after the call has returned. */

@@ -95,6 +95,11 @@ record ServerSetting(String on, Dispatch dispatch, boolean tls, boolean unix) {
         return all;
     }
 
+    /** Whether it is a manager that is not ours. */
+    boolean isForeign() {
+        return on.equals(FOREIGN) || on.equals(COMPLETION);
+    }
+
     /** A manager of this kind, which must be closed. */
     Opened open(Clock clock) {
         if (on.equals(FOREIGN)) {

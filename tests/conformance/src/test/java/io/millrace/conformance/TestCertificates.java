@@ -61,6 +61,10 @@ final class TestCertificates {
     // ---- Making them ----
 
     private void keytool(String alias, String algorithm, String name, String extension) {
+        keytool(alias, algorithm, name, extension, 30);
+    }
+
+    private void keytool(String alias, String algorithm, String name, String extension, int days) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
                 "-genkeypair",
@@ -73,7 +77,7 @@ final class TestCertificates {
                 "-ext",
                 extension,
                 "-validity",
-                "30",
+                String.valueOf(days),
                 "-keystore",
                 store.toString(),
                 "-storetype",
@@ -114,6 +118,7 @@ final class TestCertificates {
                     case "ec" -> keytool(alias, "EC", "CN=localhost", LOCAL);
                     case "rsa" -> keytool(alias, "RSA", "CN=localhost", LOCAL);
                     case "other" -> keytool(alias, "EC", "CN=other", "san=dns:other.example,dns:*.wild.example");
+                    case "short" -> keytool(alias, "EC", "CN=soon over", "san=dns:short.example", 20);
                     case "client" -> keytool(alias, "EC", "CN=a client", "san=dns:client.example");
                     default -> throw new AssertionError(alias);
                 }

@@ -21,29 +21,8 @@ import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-@DisplayName("Handlers are tested without sockets; docs/servers.md shows some of this")
+@DisplayName("Handlers are tested without sockets")
 class TestingAHandlerTest {
-    private static final ConnectionHandler GREETER =
-            Framing.lines(80).frames((connection, name) -> connection.send("hello " + UTF_8.decode(name) + "\n"));
-
-    @Test
-    @DisplayName("srv-17: pieces of every size lead to the same answers, and timeouts fire when time passes")
-    void greeter() {
-        TcpServer.Builder settings = TcpServer.builder().idleTimeout(Duration.ofMinutes(5));
-        try (TestConnection peer = TestConnection.open(settings, GREETER)) {
-            peer.receive("Ann\nBo");
-            assertThat(peer.sentText()).isEqualTo("hello Ann\n");
-            peer.receive("b\n");
-            assertThat(peer.sentText()).isEqualTo("hello Ann\nhello Bob\n");
-            peer.advance(Duration.ofMinutes(5));
-            assertThat(peer.isClosed()).isTrue();
-        }
-        TestConnection.receiveAtEverySplit(
-                () -> TestConnection.open(GREETER),
-                "Ann\nBob\n".getBytes(UTF_8),
-                peer -> assertThat(peer.sentText()).isEqualTo("hello Ann\nhello Bob\n"));
-    }
-
     @Test
     @DisplayName("srv-17: a write is taken in part, and the rest waits until the peer reads on")
     void partialWrites() {

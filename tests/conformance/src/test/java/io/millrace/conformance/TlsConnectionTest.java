@@ -252,6 +252,24 @@ class TlsConnectionTest {
                 .hasMessageContaining("call trust");
         assertThatThrownBy(() -> Tls.builder().handshakeTimeout(Duration.ZERO))
                 .isInstanceOf(IllegalArgumentException.class);
+        SSLContext unready = SSLContext.getInstance("TLS");
+        assertThatThrownBy(() -> Tls.of(unready))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("call its init");
+        for (String name : new String[] {"", "x".repeat(256), "\u20ac"}) {
+            assertThatThrownBy(() -> Tls.builder().applicationProtocols(name))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("1 to 255 bytes");
+        }
+        for (Tls.Builder builder : List.of(
+                server().ciphers("TLS_NONE"),
+                server().ciphers(),
+                server().protocols("TLSv1.3").ciphers("TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"),
+                Tls.builder().ciphers("TLS_ECDH_anon_WITH_AES_128_CBC_SHA"))) {
+            assertThatThrownBy(builder::build)
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("name cipher suites");
+        }
     }
 
     // ---- tls-2 ----
@@ -283,6 +301,37 @@ class TlsConnectionTest {
         old.startHandshake();
         assertThat(old.getSession().getPeerCertificates()[0].getPublicKey().getAlgorithm())
                 .isEqualTo("RSA");
+    }
+
+    @Test
+    @DisplayName(
+            "tls-2: a client asks for a name without the dot at its end, and for none if it connects to an address")
+    void namesAskedFor() throws Exception {
+        TcpServer server = start(CERTIFICATES.server());
+        for (String[] expected : new String[][] {{"localhost.", "localhost"}, {"127.0.0.1", null}}) {
+            Connection connection = client(Tls.builder()
+                            .trust(CERTIFICATES.authority())
+                            .serverName(expected[0])
+                            .build())
+                    .connect(server.address(), (same, data) -> {})
+                    .get(20, TimeUnit.SECONDS);
+            assertThat(connection.tls().orElseThrow().serverName()).isEqualTo(expected[1]);
+            assertThat(session().serverName()).isEqualTo(expected[1]);
+        }
+    }
+
+    @Test
+    @DisplayName("tls-2: a server prefers ciphers in the order in which they were named, whatever its client prefers")
+    void preferredCiphers() throws Exception {
+        String[] ciphers = {"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384"};
+        for (int i = 0; i < 2; i++) {
+            TcpServer server =
+                    start(server().ciphers(ciphers[i], ciphers[1 - i]).build());
+            SSLSocket socket = secure(plain(server), CERTIFICATES.context("client"), "TLSv1.2");
+            socket.setEnabledCipherSuites(new String[] {ciphers[1 - i], ciphers[i]});
+            socket.startHandshake();
+            assertThat(socket.getSession().getCipherSuite()).isEqualTo(ciphers[i]);
+        }
     }
 
     @Test
@@ -547,7 +596,9 @@ class TlsConnectionTest {
         SSLSocket before = secure(server);
         assertThat(keyOf(before)).isEqualTo("EC");
         Files.writeString(key, "nothing");
+        Instant expiry = tls.expiry().orElseThrow();
         assertThatThrownBy(tls::reload).isInstanceOf(IOException.class).hasMessageContaining("key.pem");
+        assertThat(tls.expiry()).hasValue(expiry);
         assertThat(keyOf(secure(server))).isEqualTo("EC");
         Files.writeString(chain, Files.readString(CERTIFICATES.chain("rsa")));
         Files.writeString(key, Files.readString(CERTIFICATES.key("rsa")));
@@ -558,6 +609,26 @@ class TlsConnectionTest {
 
     private static String keyOf(SSLSocket socket) throws IOException {
         return socket.getSession().getPeerCertificates()[0].getPublicKey().getAlgorithm();
+    }
+
+    @Test
+    @DisplayName("tls-6: of several certificates, and of trusted authorities, the first to expire is told")
+    void expiry() throws Exception {
+        Instant soon = Instant.now().plus(Duration.ofDays(21));
+        Path brief = CERTIFICATES.chain("short");
+        Path key = CERTIFICATES.key("short");
+        assertThat(server().certificate(brief, key).build().expiry().orElseThrow())
+                .isBefore(soon);
+        assertThat(Tls.builder()
+                        .certificate(brief, key)
+                        .certificate(CERTIFICATES.chain("ec"), CERTIFICATES.key("ec"))
+                        .build()
+                        .expiry()
+                        .orElseThrow())
+                .isBefore(soon);
+        assertThat(server().trust(brief).build().expiry().orElseThrow()).isBefore(soon);
+        assertThat(CERTIFICATES.server().expiry().orElseThrow()).isAfter(soon);
+        assertThat(Tls.client().expiry()).isEmpty();
     }
 
     @Test

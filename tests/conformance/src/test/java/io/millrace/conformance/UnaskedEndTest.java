@@ -156,6 +156,27 @@ class UnaskedEndTest {
         }
     }
 
+    @ParameterizedTest(name = "{0}")
+    @ValueSource(strings = {"reactor", "item", "watchdog"})
+    @EnabledOnOs(OS.LINUX)
+    @DisplayName(
+            "end-1, end-2, mr-1: what fails for the first time when there is no memory at all is contained, and its end is told")
+    void noMemoryAtAll(String what) throws Exception {
+        Process child = start(FullHeapChild.class, "", List.of("-Xmx24m", "-XX:+UseSerialGC"), what);
+        Background<String> said =
+                Background.call(() -> new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
+        try {
+            boolean over = child.waitFor(40, TimeUnit.SECONDS);
+            String threads = over ? "" : threads(child);
+            child.destroyForcibly();
+            assertThat(over && child.exitValue() == 0)
+                    .as(said.result() + threads)
+                    .isTrue();
+        } finally {
+            child.destroyForcibly().waitFor();
+        }
+    }
+
     /** What the threads of a JVM do, for the message of a failure. */
     private static String threads(Process child) throws IOException {
         Process dump = new ProcessBuilder(

@@ -5,9 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
 import io.millrace.engine.OffLoop;
+import io.millrace.engine.OnLoop;
 import io.millrace.engine.Reactors;
 import io.millrace.engine.VirtualThreadReport;
 import io.millrace.poll.Channel;
+import io.millrace.poll.Interest;
+import io.millrace.poll.Readiness;
+import io.millrace.poll.Registration;
 import io.millrace.server.DirectClient;
 import io.millrace.server.DirectServer;
 import io.millrace.server.DirectSocket;
@@ -19,6 +23,8 @@ import io.millrace.testkit.OpenFiles;
 import io.millrace.testkit.Reports;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.io.OutputStream;
+import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
 import java.net.InetSocketAddress;
@@ -29,6 +35,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -36,6 +43,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -67,15 +76,31 @@ class DirectChurnTest {
         ABORTED_ELSEWHERE,
         THROWS,
         PEER_DOES_NOT_READ,
-        WAITS_FOR_EVERYTHING
+        WAITS_FOR_EVERYTHING,
+        WAITS_FOR_SOURCES,
+        HALF_CLOSES,
+        ENDS_UNSENT,
+        DISTURBED_AT_ANY_TIME
     }
+
+    /** More than the system takes at once. */
+    private static final int UNSENT = 300_000;
 
     private final ConcurrentHashMap<Integer, DirectSocket> sockets = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<Integer, Thread> threads = new ConcurrentHashMap<>();
     private final AtomicInteger present = new AtomicInteger();
-    private final AtomicInteger served = new AtomicInteger();
+    private final Map<Kind, LongAdder> served = counters();
+    private final Map<Kind, LongAdder> met = counters();
     private final ConcurrentLinkedQueue<Throwable> failures = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<WeakReference<DirectSocket>> samples = new ConcurrentLinkedQueue<>();
+
+    private static Map<Kind, LongAdder> counters() {
+        Map<Kind, LongAdder> counters = new EnumMap<>(Kind.class);
+        for (Kind kind : Kind.values()) {
+            counters.put(kind, new LongAdder());
+        }
+        return counters;
+    }
 
     @ParameterizedTest
     @CsvSource({"epoll, true", "epoll, false", "poll, true", "nio, true"})
@@ -89,14 +114,20 @@ class DirectChurnTest {
         assertSeesConversations(onLoops, folder);
         System.out.println(
                 count + " conversations on " + backend + (onLoops ? ", on the loops, " : ", elsewhere, ") + run);
+        long direct;
         try (Reports reports = new Reports()) { // conversations throw, and that is reported: not on the terminal
             churn(backend, onLoops, Math.min(count, AT_ONCE), SEED + 1, run);
             Map<String, Integer> before = OpenFiles.count();
+            direct = directBytes();
             churn(backend, onLoops, count, SEED, run);
             Await.until(run + ": descriptors as before, " + before, () -> OpenFiles.areNoMoreThan(before));
             assertThat(reports.lines()).as(run).noneMatch(line -> line.contains("could not end in order"));
         }
         assertThat(conversationThreads(folder)).as(run).isZero();
+        Await.until(run + ": direct memory is kept", () -> {
+            System.gc();
+            return directBytes() <= direct;
+        });
         Await.until(run + ": sockets are kept", () -> {
             System.gc();
             return samples.stream().allMatch(sample -> sample.refersTo(null));
@@ -104,7 +135,8 @@ class DirectChurnTest {
     }
 
     private void churn(String backend, boolean onLoops, int count, long seed, String run) throws Exception {
-        served.set(0);
+        served.values().forEach(LongAdder::reset);
+        met.values().forEach(LongAdder::reset);
         Random random = new Random(seed);
         try (Reactors reactors =
                 Reactors.builder().reactors(2).backend(backend).name("churn").open()) {
@@ -143,7 +175,14 @@ class DirectChurnTest {
         for (Throwable failure : failures) {
             throw new AssertionError(run, failure);
         }
-        assertThat(served.get()).as(run).isEqualTo(count);
+        for (Kind kind : Kind.values()) {
+            assertThat(served.get(kind).sum())
+                    .as(run + ": " + kind)
+                    .isEqualTo(met.get(kind).sum());
+        }
+        assertThat(served.values().stream().mapToLong(LongAdder::sum).sum())
+                .as(run)
+                .isEqualTo(count);
         assertThat(sockets).as(run).isEmpty();
     }
 
@@ -155,14 +194,15 @@ class DirectChurnTest {
         try {
             String[] words = socket.readLine(100).split(" ");
             id = Integer.parseInt(words[1]);
-            served.incrementAndGet();
             if (id % 500 == 0) {
                 samples.add(new WeakReference<>(socket));
             }
             threads.put(id, Thread.currentThread());
             sockets.put(id, socket);
             socket.write("ready\n");
-            converse(socket, Kind.valueOf(words[0]));
+            Kind kind = Kind.valueOf(words[0]);
+            served.get(kind).increment();
+            converse(socket, kind);
         } finally {
             if (id >= 0) {
                 sockets.remove(id);
@@ -225,6 +265,43 @@ class DirectChurnTest {
                 }
                 echo(socket);
             }
+            case WAITS_FOR_SOURCES -> {
+                try (Registration never = new Registration();
+                        Registration soon = new Registration()) {
+                    assertThat(OnLoop.await(never, Interest.READABLE, Duration.ofNanos(100_000)))
+                            .isEqualTo(Readiness.NONE);
+                    Thread.ofVirtual().start(() -> soon.setReadiness(Readiness.READABLE));
+                    assertThat(OnLoop.await(soon, Interest.READABLE).isReadable())
+                            .isTrue();
+                }
+                socket.write("waited\n");
+                echo(socket);
+            }
+            case HALF_CLOSES -> {
+                socket.write("half\n");
+                socket.closeOutput();
+                assertThat(socket.readLine(100)).isEqualTo("other half");
+                assertThat(socket.readLine(100)).isNull();
+            }
+            case ENDS_UNSENT -> socket.write(new byte[UNSENT]);
+            case DISTURBED_AT_ANY_TIME -> goOn(socket);
+        }
+    }
+
+    /** Does everything that waits, and is interrupted meanwhile, until it is closed. */
+    private static void goOn(DirectSocket socket) throws Exception {
+        socket.setReadTimeout(Duration.ofNanos(50_000));
+        while (true) {
+            try (Registration never = new Registration()) {
+                socket.write(new byte[5_000]);
+                socket.flush();
+                OffLoop.call(() -> 1);
+                OnLoop.await(never, Interest.READABLE, Duration.ofNanos(50_000));
+                Thread.sleep(Duration.ofNanos(1_000));
+                socket.readLine(100);
+            } catch (InterruptedIOException | InterruptedException e) { // and a timeout is one of the former
+                boolean ignored = Thread.interrupted(); // go on, until it is closed
+            }
         }
     }
 
@@ -239,6 +316,7 @@ class DirectChurnTest {
     private void meet(InetSocketAddress server, DirectClient client, int id, Random random) throws Exception {
         Kind[] kinds = Kind.values();
         Kind kind = kinds[random.nextInt(kinds.length)];
+        met.get(kind).increment();
         if (random.nextBoolean()) {
             try (DirectSocket socket = client.connect(server)) {
                 socket.setReadTimeout(Duration.ofSeconds(30));
@@ -258,6 +336,9 @@ class DirectChurnTest {
 
         String readLine() throws IOException;
 
+        /** Returns how many bytes came until the end. */
+        long readAll() throws IOException;
+
         void closeOutput() throws IOException;
 
         void reset() throws IOException;
@@ -272,6 +353,11 @@ class DirectChurnTest {
         @Override
         public String readLine() throws IOException {
             return socket.readLine(100);
+        }
+
+        @Override
+        public long readAll() throws IOException {
+            return socket.inputStream().transferTo(OutputStream.nullOutputStream());
         }
 
         @Override
@@ -303,6 +389,11 @@ class DirectChurnTest {
                 line.append((char) next);
             }
             return line.isEmpty() ? null : line.toString();
+        }
+
+        @Override
+        public long readAll() throws IOException {
+            return socket.getInputStream().transferTo(OutputStream.nullOutputStream());
         }
 
         @Override
@@ -353,9 +444,29 @@ class DirectChurnTest {
                 peer.write("anything\n");
                 assertThat(peer.readLine()).isNull();
             }
-            case WAITS_FOR_EVERYTHING -> {
+            case WAITS_FOR_EVERYTHING, WAITS_FOR_SOURCES -> {
                 expect(peer, "waited");
                 exchange(peer, random);
+            }
+            case HALF_CLOSES -> {
+                expect(peer, "half");
+                assertThat(peer.readLine()).isNull();
+                peer.write("other half\n");
+                peer.closeOutput();
+            }
+            case ENDS_UNSENT -> assertThat(peer.readAll()).isEqualTo(UNSENT);
+            case DISTURBED_AT_ANY_TIME -> {
+                for (int left = random.nextInt(10); left > 0; left--) {
+                    LockSupport.parkNanos(random.nextInt(100_000));
+                    threads.get(id).interrupt();
+                }
+                DirectSocket socket = sockets.get(id);
+                if (random.nextBoolean()) {
+                    socket.close();
+                    assertThat(peer.readAll() % 5_000).isZero();
+                } else {
+                    socket.abort();
+                }
             }
         }
     }
@@ -387,6 +498,13 @@ class DirectChurnTest {
             assertThat(new Jdk(socket).readLine()).isEqualTo("ready");
             assertThat(conversationThreads(folder)).isEqualTo(1);
         }
+    }
+
+    private static long directBytes() {
+        return ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .filter(pool -> pool.getName().equals("direct"))
+                .mapToLong(BufferPoolMXBean::getMemoryUsed)
+                .sum();
     }
 
     /** Counts the virtual threads of conversations that are alive. */

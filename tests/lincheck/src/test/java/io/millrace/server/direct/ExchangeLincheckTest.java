@@ -17,7 +17,7 @@ class ExchangeLincheckTest {
 
     /** The part of a link that the handshake is about. */
     private abstract static class LinkRace extends Race {
-        final Exchange exchange = new Exchange();
+        final Exchange exchange = new Exchange(LockSupport::unpark);
         private final Object loop = new Object();
         private volatile boolean closed;
         /** On the loop: how many bytes nobody has waited for. */
