@@ -78,7 +78,7 @@ public final class Backplane implements AutoCloseable {
     private final Membership membership;
 
     private final ConcurrentHashMap<String, Feed> feeds = new ConcurrentHashMap<>();
-    private volatile EngineState state = EngineState.AWAY;
+    private volatile EngineState state = EngineState.CONNECTING;
     private final AtomicBoolean closed = new AtomicBoolean();
 
     private final AtomicLong sequence = new AtomicLong();
@@ -247,7 +247,7 @@ public final class Backplane implements AutoCloseable {
     CompletableFuture<Position> publish(String topic, ByteBuffer data) {
         int length = data.remaining();
         NotPublishedException refusal = refusal(length);
-        if (refusal == null && !isConnected() && localWhenAway) {
+        if (refusal == null && state == EngineState.AWAY && localWhenAway) {
             giveLocally(topic, data);
             refusal = new NotPublishedException(
                     NotPublishedException.Reason.LOCAL_ONLY,
@@ -598,8 +598,8 @@ public final class Backplane implements AutoCloseable {
         /**
          * Sets what becomes of messages while the engine is away. By default they wait, and reach everybody when it is
          * back. If this is true, they reach the subscribers of this node at once and nobody else ever; their publications
-         * fail with {@link NotPublishedException.Reason#LOCAL_ONLY}. What was on its way when the engine was lost waits
-         * in any case, and so may come after them.
+         * fail with {@link NotPublishedException.Reason#LOCAL_ONLY}. What was on its way when the engine was lost, or was
+         * published before it was known whether there is one, waits in any case, and so may come after them.
          *
          * @param local false by default
          * @return this

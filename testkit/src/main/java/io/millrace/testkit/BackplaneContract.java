@@ -476,6 +476,15 @@ public abstract class BackplaneContract {
     }
 
     @Test
+    @DisplayName(
+            "bp-4: what is published before the engine has answered for the first time waits for it, also where messages are delivered locally while it is away")
+    void beforeItIsConnected() throws Exception {
+        Backplane one = builder().localWhenAway(true).open();
+        open.push(one);
+        ack(one.topic("room").publish("early"));
+    }
+
+    @Test
     @DisplayName("bp-4: a message that is too long is refused, and one of the greatest length is not")
     void lengths() throws Exception {
         Backplane one = opened(builder().maxMessage(10_000));

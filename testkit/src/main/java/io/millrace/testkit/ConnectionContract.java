@@ -1087,7 +1087,9 @@ public abstract class ConnectionContract {
             assertThat(next()).isEqualTo("data ab");
         }
         connection.resumeReads();
+        long before = connection.bytesReceived();
         peer.send(bytes("c"));
+        rig().await("it has come", () -> connection.bytesReceived() > before); // the limit begins with it
         rig().settle();
         rig().advance(Duration.ofSeconds(5));
         rig().advance(Duration.ofMillis(2)); // it looks once more whether the rest has come
