@@ -53,6 +53,9 @@ final class IoThread {
     private final Map<Long, Served> served = new ConcurrentHashMap<>();
     private final Map<Served, Long> tokenOf = new ConcurrentHashMap<>();
     private final Queue<Served> poked = new ConcurrentLinkedQueue<>();
+    /** How many turns have begun or ended: odd within one. Between a write that the peer sees and the callback that tells of it, it is odd. */
+    private final AtomicLong halfTurns = new AtomicLong();
+
     private volatile boolean isEnding;
 
     IoThread(ThreadyManager manager) {
@@ -102,10 +105,17 @@ final class IoThread {
         poll.wake();
     }
 
+    /** How far it is, if nothing is left to do of what it was told; or -1. */
+    long idleSince() {
+        long now = halfTurns.get();
+        return now % 2 == 0 && poked.isEmpty() ? now : -1;
+    }
+
     void run() {
         Events events = Events.withCapacity(64);
         while (!isEnding) {
             poll.poll(events, poked.isEmpty() ? null : Duration.ZERO);
+            halfTurns.incrementAndGet();
             for (Event event : events) {
                 Served descriptor = served.get(event.token());
                 if (descriptor != null) {
@@ -114,6 +124,7 @@ final class IoThread {
                 }
             }
             serveThePoked();
+            halfTurns.incrementAndGet();
         }
         new ArrayList<>(tokenOf.keySet()).forEach(Served::letGo);
         while (!poked.isEmpty()) {

@@ -210,8 +210,13 @@ final class ThreadyManager implements ReadinessEventManager, CompletionEventMana
         }
     }
 
-    /** Whether nothing runs, and no alarm is due. */
+    /** Whether nothing runs, no alarm is due, and no descriptor is served. */
     boolean isIdle() {
+        long before = io.idleSince();
+        return before >= 0 && nothingRuns() && io.idleSince() == before;
+    }
+
+    private boolean nothingRuns() {
         lock.lock();
         try {
             boolean due = !alarms.isEmpty() && alarms.first().deadline - clock.nanoTime() <= 0;
