@@ -913,8 +913,10 @@ class DirectServerTest {
     void flushEnds(Place place) throws Exception {
         CompletableFuture<DirectSocket> waits = new CompletableFuture<>();
         CompletableFuture<Thread> thread = new CompletableFuture<>();
+        // More waits than the system ever takes, however late the limit of a write is noticed: so no flush can end by itself.
+        TcpServer.Builder settings = TcpServer.builder().waterMarks(1 << 20, 8 << 20, 64 << 20);
         try (Reactors reactors = place.open();
-                DirectServer server = place.start(reactors, socket -> {
+                DirectServer server = DirectServer.start(settings.manager(reactors).loopThreads(place.onLoops), socket -> {
                     socket.write("begun\n");
                     socket.flush();
                     socket.setWriteTimeout(Duration.ofMillis(20));
