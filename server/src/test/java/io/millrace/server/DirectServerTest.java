@@ -913,39 +913,41 @@ class DirectServerTest {
     void flushEnds(Place place) throws Exception {
         CompletableFuture<DirectSocket> waits = new CompletableFuture<>();
         CompletableFuture<Thread> thread = new CompletableFuture<>();
-        // More waits than the system ever takes, however late the limit of a write is noticed: so no flush can end by itself.
+        // More waits than the system ever takes, however late the limit of a write is noticed: so no flush can end by
+        // itself.
         TcpServer.Builder settings = TcpServer.builder().waterMarks(1 << 20, 8 << 20, 64 << 20);
         try (Reactors reactors = place.open();
-                DirectServer server = DirectServer.start(settings.manager(reactors).loopThreads(place.onLoops), socket -> {
-                    socket.write("begun\n");
-                    socket.flush();
-                    socket.setWriteTimeout(Duration.ofMillis(20));
-                    try {
-                        for (; ; ) {
-                            socket.write(new byte[1 << 16]);
-                        }
-                    } catch (SocketTimeoutException e) {
-                        log.add("full");
-                    }
-                    try {
-                        socket.flush();
-                    } catch (SocketTimeoutException e) {
-                        log.add("timeout");
-                    }
-                    socket.setWriteTimeout(Duration.ZERO);
-                    thread.complete(Thread.currentThread());
-                    try {
-                        socket.flush();
-                    } catch (InterruptedIOException e) {
-                        log.add("interrupted " + Thread.interrupted());
-                    }
-                    waits.complete(socket);
-                    try {
-                        socket.flush();
-                    } catch (SocketException e) {
-                        log.add("closed");
-                    }
-                });
+                DirectServer server =
+                        DirectServer.start(settings.manager(reactors).loopThreads(place.onLoops), socket -> {
+                            socket.write("begun\n");
+                            socket.flush();
+                            socket.setWriteTimeout(Duration.ofMillis(20));
+                            try {
+                                for (; ; ) {
+                                    socket.write(new byte[1 << 16]);
+                                }
+                            } catch (SocketTimeoutException e) {
+                                log.add("full");
+                            }
+                            try {
+                                socket.flush();
+                            } catch (SocketTimeoutException e) {
+                                log.add("timeout");
+                            }
+                            socket.setWriteTimeout(Duration.ZERO);
+                            thread.complete(Thread.currentThread());
+                            try {
+                                socket.flush();
+                            } catch (InterruptedIOException e) {
+                                log.add("interrupted " + Thread.interrupted());
+                            }
+                            waits.complete(socket);
+                            try {
+                                socket.flush();
+                            } catch (SocketException e) {
+                                log.add("closed");
+                            }
+                        });
                 Socket socket = connect(server)) {
             assertThat(log.poll(10, TimeUnit.SECONDS)).isEqualTo("full");
             assertThat(log.poll(10, TimeUnit.SECONDS)).isEqualTo("timeout");
