@@ -1,5 +1,6 @@
 package io.millrace.bench;
 
+import io.millrace.bench.runner.Changes;
 import io.millrace.bench.runner.Session;
 import io.millrace.bench.runner.Settings;
 import io.millrace.bench.runner.Suite;
@@ -22,14 +23,15 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
- * {@code ./millrace bench [SUITE] [--quick] [--rounds N] [--only PART] [--json FILE]}. Exit status: 0; 1 if a candidate failed on the way; 2, and one line on standard error, for
- * what makes no sense.
+ * {@code ./millrace bench [SUITE] [--quick] [--rounds N] [--only PART] [--json FILE]}, and {@code ./millrace bench compare OLD.json NEW.json}. Exit status: 0; 1 if a candidate
+ * failed on the way, or something became slower; 2, and one line on standard error, for what makes no sense.
  */
 public final class Main {
     private static final int FAILED = 1;
     private static final int USAGE = 2;
     private static final int MOST_ROUNDS = 1_000;
     private static final String ALL = "all";
+    private static final String COMPARE = "compare";
 
     private Main() {}
 
@@ -40,6 +42,10 @@ public final class Main {
     static int run(String[] args, PrintStream out, PrintStream err) {
         CommandLine bench = commandLine();
         try {
+            List<String> words = List.of(args);
+            if (!words.isEmpty() && words.getFirst().equals(COMPARE) && !words.contains("--help")) {
+                return compare(words.subList(1, words.size()), out);
+            }
             ParseResult parsed = bench.parseArgs(args);
             if (parsed.isUsageHelpRequested()) {
                 bench.usage(out);
@@ -60,6 +66,16 @@ public final class Main {
         } catch (InterruptedException e) {
             return fail(err, "interrupted");
         }
+    }
+
+    private static int compare(List<String> files, PrintStream out) throws IOException {
+        if (files.size() != 2) {
+            throw new IllegalArgumentException(
+                    "compare needs two files of results: millrace bench compare OLD.json NEW.json");
+        }
+        Changes changes = Changes.between(Path.of(files.getFirst()), Path.of(files.getLast()));
+        out.print(changes.text());
+        return changes.areWorse() ? FAILED : 0;
     }
 
     private static List<Suite> suites(String name) {
@@ -113,10 +129,12 @@ public final class Main {
         names.add(ALL);
         String suites = String.join("|", names);
         spec.usageMessage()
-                .customSynopsis("millrace bench [SUITE] [OPTIONS]")
+                .customSynopsis("millrace bench [SUITE] [OPTIONS]", "millrace bench compare OLD.json NEW.json")
                 .description(
                         "Runs Millrace beside its peers, in turns, and tells the ratios with their spread. Peers that"
-                                + " are not installed are named, with the command that installs them.")
+                                + " are not installed are named, with the command that installs them.",
+                        "compare tells what became faster or slower between two runs, beyond what chance explains;"
+                                + " its exit status is 1 if something became slower.")
                 .sortOptions(false);
         spec.addPositional(PositionalParamSpec.builder()
                 .index("0")

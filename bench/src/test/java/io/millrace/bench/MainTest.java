@@ -39,6 +39,10 @@ class MainTest {
         --json no/such/dir/x    | cannot write --json no/such/dir/x: there is no such folder
         --only (                | --only must be a regular expression, not (: Unclosed group
         --json src              | cannot write --json src: it is a folder
+        compare                 | compare needs two files of results: millrace bench compare OLD.json NEW.json
+        compare a.json b c      | compare needs two files of results: millrace bench compare OLD.json NEW.json
+        compare no.json b.json  | cannot compare no.json: there is no such file
+        compare pom.xml b.json  | cannot compare pom.xml: it is not JSON
         """)
     @DisplayName("what makes no sense is one line that says so, and exit status 2")
     void nonsense(String line, String message) {

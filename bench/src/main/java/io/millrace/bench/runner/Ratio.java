@@ -49,6 +49,11 @@ public record Ratio(double median, double least, double most) {
         return sorted.length % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
     }
 
+    /** {@code 1.03} */
+    static String text(double ratio) {
+        return String.format(Locale.ROOT, "%.2f", ratio);
+    }
+
     /** {@code 1.03 (0.99–1.08)} */
     String text() {
         return String.format(Locale.ROOT, "%.2f (%.2f–%.2f)", median, least, most);
