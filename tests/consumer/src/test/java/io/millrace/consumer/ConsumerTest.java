@@ -17,6 +17,7 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -49,6 +50,7 @@ class ConsumerTest {
     }
 
     @Test
+    @Timeout(value = 4, unit = TimeUnit.MINUTES) // a build of four projects by a Maven of its own, beside other modules' tests
     @DisplayName("build and run on the class path and on the module path, and need not name JSpecify")
     void projectsBuildAndRun() throws Exception {
         Path projects = folder.resolve("projects");
@@ -162,7 +164,7 @@ class ConsumerTest {
         builder.environment().remove("MAVEN_ARGS");
         Process process = builder.start();
         try {
-            assertThat(process.waitFor(55, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.waitFor(3, TimeUnit.MINUTES)).as("%s has ended", command).isTrue();
             // The local repository of a build has no checksums, and Maven says so for every file.
             List<String> lines = Files.readAllLines(output);
             lines.removeIf(line -> line.contains("no checksums available"));
