@@ -416,13 +416,7 @@ public final class Takeover implements AutoCloseable {
         for (Offer offer : offers) {
             to.say(offer.line().toString(), offer.socket(), PATIENCE);
         }
-        String answer = to.hear(start);
-        if (answer == null) {
-            throw new IOException("process " + pid + " ended before it was ready");
-        }
-        if (!answer.equals(READY)) {
-            throw new IOException("process " + pid + " said “" + answer + "” instead of being ready");
-        }
+        awaitReady(to, pid);
         // From here on it has them: nothing may fail.
         handed.forEach(Takeover::leave);
         own.removeFileOnClose(false);
@@ -433,6 +427,20 @@ public final class Takeover implements AutoCloseable {
         }
         own.close();
         handedOver.complete(pid);
+    }
+
+    private void awaitReady(HandoverTalk to, long pid) throws IOException {
+        String why;
+        try {
+            String answer = to.hear(start);
+            if (READY.equals(answer)) {
+                return;
+            }
+            why = answer == null ? "it ended" : "it said “" + answer + "”";
+        } catch (IOException e) {
+            why = e.getMessage();
+        }
+        throw new IOException("process " + pid + " did not become ready: " + why);
     }
 
     private static void leave(Transferable server) {

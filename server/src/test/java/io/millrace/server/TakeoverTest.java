@@ -364,7 +364,8 @@ class TakeoverTest {
         assertThatThrownBy(late::complete)
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("cannot take over from process")
-                .hasMessageContaining("which goes on: no longer waiting: it said nothing for 50 ms");
+                .hasMessageContaining("which goes on: no longer waiting: process")
+                .hasMessageContaining("did not become ready: it said nothing for 50 ms");
 
         next.close();
         two.close();
@@ -433,7 +434,7 @@ class TakeoverTest {
         assertThat(say("millrace-takeover 2 7\n")).contains("it speaks version 2");
         assertThat(say("millrace-takeover 1 7\nnonsense\n"))
                 .contains("socket tcp own test 127.0.0.1:" + address.getPort())
-                .contains("said “nonsense” instead of being ready");
+                .contains("did not become ready: it said “nonsense”");
         assertThat(say("")).contains("failed");
 
         assertServes(first, address);
