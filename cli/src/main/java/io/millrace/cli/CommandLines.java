@@ -215,7 +215,10 @@ final class CommandLines {
                 null,
                 "Takes over the listening sockets of the process that was started with the same PATH, if there is one, and"
                         + " hands them over to the next. Nobody is refused meanwhile."));
-        spec.addOption(number("--drain", "SECONDS", "How long connections may take to end when the server stops or is taken over (5)."));
+        spec.addOption(number(
+                "--drain",
+                "SECONDS",
+                "How long connections may take to end when the server stops or is taken over (5)."));
     }
 
     private static OptionSpec text(String name, String label, @Nullable String value, String description) {

@@ -133,8 +133,8 @@ final class Serve {
         return server;
     }
 
-    private UdpServer startDatagrams(
-            Reactors reactors, List<PassedDescriptor> inherited, @Nullable Takeover takeover) throws IOException {
+    private UdpServer startDatagrams(Reactors reactors, List<PassedDescriptor> inherited, @Nullable Takeover takeover)
+            throws IOException {
         UdpServer.Builder builder = UdpServer.builder().manager(reactors).address(options.address());
         if (!inherited.isEmpty()) {
             builder.sockets(inherited);
@@ -150,7 +150,8 @@ final class Serve {
         try {
             Systemd.notify(state);
         } catch (IOException | IllegalStateException e) {
-            err.println("millrace: cannot tell the service manager " + state.replace('\n', ' ') + ": " + e.getMessage());
+            err.println(
+                    "millrace: cannot tell the service manager " + state.replace('\n', ' ') + ": " + e.getMessage());
         }
     }
 
@@ -189,8 +190,7 @@ final class Serve {
     }
 
     /** Waits for a signal, for a takeover, or for a failure, after which nothing can be drained. */
-    private void serve(
-            Running server, Service service, @Nullable Takeover takeover, PrintStream out, PrintStream err)
+    private void serve(Running server, Service service, @Nullable Takeover takeover, PrintStream out, PrintStream err)
             throws ServerFailedException {
         try {
             String why = stopped.join();
@@ -280,9 +280,7 @@ final class Serve {
         } catch (InterruptedException | ExecutionException e) {
             return "; the end failed: " + e;
         }
-        return how.drained()
-                ? ""
-                : "; " + how.cutOff().size() + " cut off after " + atMost.toSeconds() + " s";
+        return how.drained() ? "" : "; " + how.cutOff().size() + " cut off after " + atMost.toSeconds() + " s";
     }
 
     private void end(Reactors reactors) {

@@ -140,7 +140,8 @@ class TakeoverProcessTest {
     }
 
     @Test
-    @DisplayName("bp-6: a successor that dies before it is ready, garbage and a server that does not fit change nothing")
+    @DisplayName(
+            "bp-6: a successor that dies before it is ready, garbage and a server that does not fit change nothing")
     void nothingHappens() throws Exception {
         try (Cli first = serve("echo")) {
             int port = first.port();
@@ -168,7 +169,8 @@ class TakeoverProcessTest {
 
             try (Cli second = serve("echo")) {
                 assertThat(second.port()).isEqualTo(port);
-                assertThat(first.line()).isEqualTo("handed over to process " + second.pid() + ", draining 0 connections");
+                assertThat(first.line())
+                        .isEqualTo("handed over to process " + second.pid() + ", draining 0 connections");
                 assertThat(first.exit()).isZero();
                 exchange(port, 10, new AtomicLong());
             }
@@ -176,7 +178,8 @@ class TakeoverProcessTest {
     }
 
     @Test
-    @DisplayName("bp-6: after a takeover, a signal ends the wait for connections, and a web server asks clients to come back")
+    @DisplayName(
+            "bp-6: after a takeover, a signal ends the wait for connections, and a web server asks clients to come back")
     void theRestOfItsLife() throws Exception {
         Files.writeString(directory.resolve("page"), "hello");
         try (Cli first = serve("http", directory.toString())) {
@@ -192,8 +195,7 @@ class TakeoverProcessTest {
                     assertThat(get(lasting)).contains("hello").contains("Connection: close");
                     assertThat(lasting.getInputStream().read()).isEqualTo(-1);
                     first.signal("TERM");
-                    assertThat(first.line())
-                            .startsWith("handed over to process " + second.pid() + ": 2 connections, ");
+                    assertThat(first.line()).startsWith("handed over to process " + second.pid() + ": 2 connections, ");
                     assertThat(first.exit()).isZero();
                     assertThat(idle.getInputStream().read()).isEqualTo(-1);
                     try (Socket fresh = Cli.connect(port)) {
@@ -238,7 +240,8 @@ class TakeoverProcessTest {
                     .start();
             try (BufferedReader said = stranger.inputReader(UTF_8)) {
                 assertThat(said.readLine())
-                        .isEqualTo("failed you are user 65534, and only the user of this process or root may take over");
+                        .isEqualTo(
+                                "failed you are user 65534, and only the user of this process or root may take over");
                 assertThat(said.readLine()).isNull();
             } finally {
                 stranger.destroyForcibly();

@@ -81,9 +81,7 @@ public final class PassedDescriptor implements AutoCloseable {
                 ? Kind.OTHER
                 : facts.isTcpListener()
                         ? Kind.TCP_LISTENER
-                        : facts.isUnixListener()
-                                ? Kind.UNIX_LISTENER
-                                : facts.isUdp() ? Kind.UDP_SOCKET : Kind.OTHER;
+                        : facts.isUnixListener() ? Kind.UNIX_LISTENER : facts.isUdp() ? Kind.UDP_SOCKET : Kind.OTHER;
         AtomicBoolean gone = new AtomicBoolean();
         this.taken = gone;
         this.leak = LeakTracker.track(this, "PassedDescriptor fd", fd, () -> close(gone, fd));
@@ -175,8 +173,10 @@ public final class PassedDescriptor implements AutoCloseable {
      */
     public TcpListener tcpListener(ListenOptions options) throws IOException {
         Objects.requireNonNull(options, "options");
-        return use(Kind.TCP_LISTENER, () -> new TcpListener(
-                FdPassing.acceptor(fd, false, options.terms()), Objects.requireNonNull(address())));
+        return use(
+                Kind.TCP_LISTENER,
+                () -> new TcpListener(
+                        FdPassing.acceptor(fd, false, options.terms()), Objects.requireNonNull(address())));
     }
 
     /**
@@ -189,8 +189,10 @@ public final class PassedDescriptor implements AutoCloseable {
      */
     public UnixListener unixListener(UnixAddress address) throws IOException {
         Objects.requireNonNull(address, "address");
-        return use(Kind.UNIX_LISTENER, () -> new UnixListener(
-                FdPassing.acceptor(fd, true, ListenOptions.standard().terms()), address, null));
+        return use(
+                Kind.UNIX_LISTENER,
+                () -> new UnixListener(
+                        FdPassing.acceptor(fd, true, ListenOptions.standard().terms()), address, null));
     }
 
     /**
@@ -201,8 +203,10 @@ public final class PassedDescriptor implements AutoCloseable {
      * @throws IllegalStateException if it is of another kind, used already, or closed
      */
     public UdpSocket udpSocket() throws IOException {
-        return use(Kind.UDP_SOCKET, () -> new UdpSocket(
-                FdPassing.udp(fd, Objects.requireNonNull(facts)), Objects.requireNonNull(address())));
+        return use(
+                Kind.UDP_SOCKET,
+                () -> new UdpSocket(
+                        FdPassing.udp(fd, Objects.requireNonNull(facts)), Objects.requireNonNull(address())));
     }
 
     /**

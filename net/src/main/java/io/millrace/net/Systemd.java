@@ -96,9 +96,8 @@ public final class Systemd {
                     + ", which is neither an absolute path nor an abstract name");
         }
         Net.natively();
-        byte[] name = socket.startsWith("@")
-                ? UnixNames.ofAbstract(socket.substring(1))
-                : UnixNames.ofPath(Path.of(socket));
+        byte[] name =
+                socket.startsWith("@") ? UnixNames.ofAbstract(socket.substring(1)) : UnixNames.ofPath(Path.of(socket));
         UnixDatagrams.send(name, state.getBytes(StandardCharsets.UTF_8));
         return true;
     }

@@ -133,7 +133,9 @@ public final class UnixStream extends SocketStream<UnixAddress> {
         } finally {
             if (!all) {
                 taken.forEach(PassedDescriptor::close);
-                received.passed().subList(taken.size(), received.passed().size()).forEach(Posix::close);
+                received.passed()
+                        .subList(taken.size(), received.passed().size())
+                        .forEach(Posix::close);
             }
         }
         passed.addAll(taken);

@@ -88,7 +88,8 @@ class PassedDescriptorTest {
     }
 
     @Test
-    @DisplayName("bp-6: accepted connections have the options of their own process, and the other's listener has its own")
+    @DisplayName(
+            "bp-6: accepted connections have the options of their own process, and the other's listener has its own")
     void options() throws Exception {
         TcpListener listener = keep(net.listen(ANY_PORT));
         PassedDescriptor passed = pass(listener);
@@ -97,7 +98,8 @@ class PassedDescriptorTest {
 
         for (TcpListener each : List.of(successor, listener)) {
             try (Socket peer = new Socket(
-                    listener.localAddress().getAddress(), listener.localAddress().getPort())) {
+                    listener.localAddress().getAddress(),
+                    listener.localAddress().getPort())) {
                 Notifier.waitFor(each, Interest.READABLE, Duration.ofSeconds(30));
                 TcpStream accepted = keep(each.accept());
                 assertThat(accepted.noDelay()).as("%s of %s", each, peer).isEqualTo(each == successor);
@@ -186,7 +188,8 @@ class PassedDescriptorTest {
     @DisplayName("bp-6: this process is the same user")
     void peer() throws Exception {
         assertThat(there.peer().isSameUserOrRoot()).isTrue();
-        assertThat(new UnixPeer(1, there.peer().uid() + 1, 1).isSameUserOrRoot()).isFalse();
+        assertThat(new UnixPeer(1, there.peer().uid() + 1, 1).isSameUserOrRoot())
+                .isFalse();
         assertThat(new UnixPeer(1, 0, 1).isSameUserOrRoot()).isTrue();
     }
 

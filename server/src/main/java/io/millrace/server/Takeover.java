@@ -194,8 +194,10 @@ public final class Takeover implements AutoCloseable {
             done = true;
             return new Takeover(address, start, null, talk, Long.parseLong(hello.group(2)), passed);
         } catch (IOException e) {
-            throw new IOException("cannot take over from the process at " + address + ": " + e.getMessage()
-                    + "; if it is not the one to take over from, choose another path", e);
+            throw new IOException(
+                    "cannot take over from the process at " + address + ": " + e.getMessage()
+                            + "; if it is not the one to take over from, choose another path",
+                    e);
         } finally {
             if (!done) {
                 close(passed);
@@ -261,7 +263,8 @@ public final class Takeover implements AutoCloseable {
         if (mine.stream().noneMatch(each -> each.line().kind() == kind && fits.test(each))) {
             throw new IOException("cannot take over “" + name + "” at " + wanted + " from process " + predecessor + ": "
                     + (mine.isEmpty() ? "it has no server of that name" : "that listens at " + places(mine))
-                    + ", but has " + places(passed.values().stream().flatMap(List::stream).toList())
+                    + ", but has "
+                    + places(passed.values().stream().flatMap(List::stream).toList())
                     + "; use the same name and address, or stop that process first");
         }
         passed.remove(name);
@@ -322,9 +325,12 @@ public final class Takeover implements AutoCloseable {
             Handed own = Objects.requireNonNull(passed.remove(OWN)).getFirst();
             listener = own.socket().unixListener(address);
             if (!passed.isEmpty()) {
-                throw new IOException("cannot take over from process " + predecessor + ": it has "
-                        + places(passed.values().stream().flatMap(List::stream).toList())
-                        + ", which nothing in this process takes over; start a server for it, or stop that process first");
+                throw new IOException(
+                        "cannot take over from process " + predecessor + ": it has "
+                                + places(passed.values().stream()
+                                        .flatMap(List::stream)
+                                        .toList())
+                                + ", which nothing in this process takes over; start a server for it, or stop that process first");
             }
             awaitYours(talk);
             listener.removeFileOnClose(!own.line().kept());

@@ -194,7 +194,8 @@ public final class TcpServer implements Monitored, AutoCloseable {
                                 builder.name,
                                 SocketLine.Kind.TCP,
                                 builder.address,
-                                each -> Takeover.isAt(builder.address, each.socket().address()))
+                                each -> Takeover.isAt(
+                                        builder.address, each.socket().address()))
                         : takeover.claim(
                                 builder.name, SocketLine.Kind.UNIX, unix, each -> Transfer.isAt(unix, each.line()));
         if (handed.isEmpty()) {
@@ -445,7 +446,9 @@ public final class TcpServer implements Monitored, AutoCloseable {
 
         private static String place(UnixAddress address) {
             Path path = address.path();
-            return path == null ? address.toString() : path.toAbsolutePath().normalize().toString();
+            return path == null
+                    ? address.toString()
+                    : path.toAbsolutePath().normalize().toString();
         }
 
         @Override

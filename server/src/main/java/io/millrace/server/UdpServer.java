@@ -402,8 +402,7 @@ public final class UdpServer implements AutoCloseable {
             List<Takeover.Offer> offers = new ArrayList<>();
             for (UdpSocket socket : sockets) {
                 offers.add(new Takeover.Offer(
-                        new SocketLine(SocketLine.Kind.UDP, kept, name, Takeover.text(socket.localAddress())),
-                        socket));
+                        new SocketLine(SocketLine.Kind.UDP, kept, name, Takeover.text(socket.localAddress())), socket));
             }
             return offers;
         }

@@ -307,7 +307,8 @@ class TakeoverTest {
     }
 
     @Test
-    @DisplayName("bp-6: a predecessor whose loop is blocked is taken over, and its end does not end the successor's listener")
+    @DisplayName(
+            "bp-6: a predecessor whose loop is blocked is taken over, and its end does not end the successor's listener")
     void aBlockedLoop() throws Exception {
         CountDownLatch inHandler = new CountDownLatch(1);
         CountDownLatch release = new CountDownLatch(1);
@@ -474,7 +475,8 @@ class TakeoverTest {
     }
 
     @Test
-    @DisplayName("bp-6: a predecessor that passes something else than it says is refused, and its descriptors are closed")
+    @DisplayName(
+            "bp-6: a predecessor that passes something else than it says is refused, and its descriptors are closed")
     void aPredecessorThatLies() throws Exception {
         UnixAddress at = UnixAddress.of(path());
         for (String lie : List.of("socket tcp own test 127.0.0.1:1", "socket udp own test 127.0.0.1:1", "nonsense")) {
@@ -486,9 +488,9 @@ class TakeoverTest {
                         throw new CompletionException(e);
                     }
                 });
-                await().atMost(SOON).until(() -> Notifier.waitFor(
-                                liar, Interest.READABLE, Duration.ZERO)
-                        .isReadable());
+                await().atMost(SOON)
+                        .until(() -> Notifier.waitFor(liar, Interest.READABLE, Duration.ZERO)
+                                .isReadable());
                 try (UnixStream stream = liar.accept()) {
                     stream.tryWrite(ByteBuffer.wrap("millrace-takeover 1 7 1\n".getBytes(UTF_8)));
                     stream.tryWrite(ByteBuffer.wrap((lie + "\n").getBytes(UTF_8)), liar);
@@ -611,7 +613,8 @@ class TakeoverTest {
                     .reactors(Reactors.builder().reactors(1).withoutWatchdog())
                     .listeners(List.of(passed(manager)))
                     .start((connection, data) -> {
-                        if (!connected.isDone()) { // on the loop, which cannot accept meanwhile, and then some in a turn
+                        if (!connected
+                                .isDone()) { // on the loop, which cannot accept meanwhile, and then some in a turn
                             for (int i = 0; i < 100; i++) {
                                 keep(connect(address));
                             }
@@ -625,9 +628,8 @@ class TakeoverTest {
             asking.getOutputStream().write('?');
             Socket waiting = connected.get(SOON.toSeconds(), TimeUnit.SECONDS);
             stopping.join().stopAccepting().get(SOON.toSeconds(), TimeUnit.SECONDS);
-            try (TcpServer server = TcpServer.builder()
-                    .listeners(List.of(passed(manager)))
-                    .start(answering("three"))) {
+            try (TcpServer server =
+                    TcpServer.builder().listeners(List.of(passed(manager))).start(answering("three"))) {
                 assertThat(ask(waiting)).isEqualTo("three");
                 assertThat(server.unixAddress()).isNull();
             }

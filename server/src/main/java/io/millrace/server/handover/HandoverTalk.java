@@ -151,7 +151,9 @@ public final class HandoverTalk implements AutoCloseable {
     private void await(Interest interest, long deadline, Duration patience) throws IOException {
         long left = deadline - System.nanoTime();
         try {
-            if (left <= 0 || Notifier.waitFor(stream, interest, Duration.ofNanos(left)).equals(Readiness.NONE)) {
+            if (left <= 0
+                    || Notifier.waitFor(stream, interest, Duration.ofNanos(left))
+                            .equals(Readiness.NONE)) {
                 throw new SocketTimeoutException("it said nothing for " + patience.toMillis() + " ms");
             }
         } catch (UncheckedIOException e) {

@@ -73,7 +73,6 @@ public record SocketLine(Kind kind, boolean kept, String server, String address)
 
     @Override
     public String toString() {
-        return "socket " + kind.name().toLowerCase(Locale.ROOT) + (kept ? " kept " : " own ") + server + " "
-                + address;
+        return "socket " + kind.name().toLowerCase(Locale.ROOT) + (kept ? " kept " : " own ") + server + " " + address;
     }
 }

@@ -52,12 +52,11 @@ public final class DescriptorPassing {
     private static final int SOL_SOCKET = BSD ? 0xffff : 1;
     private static final int SCM_RIGHTS = 1;
     /** MSG_CMSG_CLOEXEC; macOS has none. */
-    private static final long CLOSE_ON_EXEC =
-            switch (Os.current()) {
-                case LINUX, OTHER -> 0x40000000;
-                case FREEBSD -> 0x40000;
-                case MACOS -> 0;
-            };
+    private static final long CLOSE_ON_EXEC = switch (Os.current()) {
+        case LINUX, OTHER -> 0x40000000;
+        case FREEBSD -> 0x40000;
+        case MACOS -> 0;
+    };
 
     /** As much as one call moves; those who pass descriptors send little else. */
     private static final int MOST_BYTES = 64 << 10;

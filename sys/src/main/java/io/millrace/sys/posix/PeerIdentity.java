@@ -37,8 +37,8 @@ public record PeerIdentity(int pid, int uid, int gid) {
             int uid = Posix.getInt(at);
             int gid = Posix.getInt(at + 4);
             Posix.putInt(length, 4);
-            boolean known = Os.current() == Os.MACOS
-                    && Sockets.getOption(state, fd, SOL_LOCAL, LOCAL_PEERPID, at, length) == 0;
+            boolean known =
+                    Os.current() == Os.MACOS && Sockets.getOption(state, fd, SOL_LOCAL, LOCAL_PEERPID, at, length) == 0;
             return new PeerIdentity(known ? Posix.getInt(at) : -1, uid, gid);
         }
     }

@@ -25,8 +25,7 @@ public final class UnixDatagrams {
         Sockets.requireFitting("sendto", name);
         try (CallState state = CallState.borrow();
                 Arena arena = Arena.ofConfined()) {
-            int fd = Downcall.check(
-                    "socket", -1, Sockets.open(state, SocketAddressCodec.UNIX, Sockets.SOCK_DGRAM));
+            int fd = Downcall.check("socket", -1, Sockets.open(state, SocketAddressCodec.UNIX, Sockets.SOCK_DGRAM));
             try {
                 int length = SocketAddressCodec.current().encodeUnix(name, MEMORY, state.scratch());
                 long data = arena.allocateFrom(ValueLayout.JAVA_BYTE, datagram).address();

@@ -158,7 +158,8 @@ class DescriptorPassingTest {
             assertThat(facts.internet()).isEqualTo(Sockets.localAddress(tcp.fd()));
         });
         Path path = directory.resolve("ä b");
-        assertThat(SocketFacts.of(keep(Sockets.listen(UnixNames.ofPath(path), 1)).fd()))
+        assertThat(SocketFacts.of(
+                        keep(Sockets.listen(UnixNames.ofPath(path), 1)).fd()))
                 .satisfies(facts -> {
                     assertThat(facts.isUnixListener()).isTrue();
                     assertThat(facts.isTcpListener() || facts.isUdp()).isFalse();
@@ -198,15 +199,16 @@ class DescriptorPassingTest {
         byte[] name = UnixNames.ofPath(directory.resolve("notify"));
         try (CallState state = CallState.borrow();
                 Arena arena = Arena.ofConfined()) {
-            Descriptor manager = keep(
-                    new Descriptor(Sockets.open(state, SocketAddressCodec.UNIX, Sockets.SOCK_DGRAM), true));
+            Descriptor manager =
+                    keep(new Descriptor(Sockets.open(state, SocketAddressCodec.UNIX, Sockets.SOCK_DGRAM), true));
             int length = SocketAddressCodec.current().encodeUnix(name, Native.MEMORY, state.scratch());
             Downcall.check("bind", manager.fd(), Sockets.bind(state, manager.fd(), length));
 
             UnixDatagrams.send(name, "READY=1".getBytes(StandardCharsets.US_ASCII));
 
             MemorySegment into = arena.allocate(100);
-            assertThat(Sockets.receive(state, manager.fd(), into.address(), 100)).isEqualTo(7);
+            assertThat(Sockets.receive(state, manager.fd(), into.address(), 100))
+                    .isEqualTo(7);
             assertThat(into.getString(0)).isEqualTo("READY=1");
         }
         assertThat(Posix.probe(here.fd())).isNotNegative();
