@@ -200,6 +200,9 @@ final class Serve {
                 service.drain();
                 atMost = awaitDrained() ? options.drain() : GRACE;
             } else {
+                if (takeover != null) {
+                    takeover.close(); // it is too late for a successor
+                }
                 tellManager("STOPPING=1", err); // of a process that was taken over, it does not want to know
             }
             String end = end(server, service, atMost);

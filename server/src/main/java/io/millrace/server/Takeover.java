@@ -344,7 +344,10 @@ public final class Takeover implements AutoCloseable {
         Thread.ofPlatform().daemon().name("millrace-takeover").start(() -> awaitSuccessors(at));
     }
 
-    /** A predecessor that says nothing has ended, or will say it when it gets to it: it was told. */
+    /**
+     * Waits for the answer, which comes within the time that the predecessor gives us, unless it has died or hangs. Then this
+     * process goes on: if the other one ever gets to it, it will find that it was told.
+     */
     private void awaitYours(HandoverTalk with) throws IOException {
         try {
             with.say(READY, PATIENCE);
@@ -352,7 +355,7 @@ public final class Takeover implements AutoCloseable {
             System.getLogger("io.millrace").log(System.Logger.Level.DEBUG, "the predecessor has closed", e);
         }
         try {
-            with.hear(PATIENCE);
+            with.hear(QUEUE);
         } catch (HandoverTalk.RefusedException e) {
             throw new IOException(
                     "cannot take over from process " + predecessor + ", which goes on: " + e.getMessage(), e);
@@ -397,7 +400,7 @@ public final class Takeover implements AutoCloseable {
             try {
                 handOver(to, peer);
             } catch (IOException | RuntimeException e) {
-                to.refuse("no longer waiting: " + e.getMessage());
+                to.refuse(String.valueOf(e.getMessage()));
                 throw e;
             }
         } finally {
@@ -414,6 +417,9 @@ public final class Takeover implements AutoCloseable {
         List<Transferable> handed;
         synchronized (this) {
             handed = servers.values().stream().filter(Transferable::isOpen).toList();
+            if (handed.isEmpty() && !servers.isEmpty()) {
+                throw new IOException("this process is shutting down; start again when it has ended");
+            }
         }
         List<Offer> offers = new ArrayList<>();
         offers.add(new Offer(new SocketLine(SocketLine.Kind.UNIX, false, OWN, address.toString()), own));

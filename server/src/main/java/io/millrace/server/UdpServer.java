@@ -415,7 +415,9 @@ public final class UdpServer implements AutoCloseable {
         /** Shows what has arrived, as either process may, sends the answers, and closes the sockets. */
         @Override
         public void leave() {
-            receivers.forEach(Receiver::drain);
+            for (Receiver each : receivers) {
+                var ignored = each.drain();
+            }
         }
 
         @Override

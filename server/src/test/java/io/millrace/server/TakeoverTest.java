@@ -375,7 +375,7 @@ class TakeoverTest {
         assertThatThrownBy(late::complete)
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("cannot take over from process")
-                .hasMessageContaining("which goes on: no longer waiting: process")
+                .hasMessageContaining("which goes on: process")
                 .hasMessageContaining("did not become ready: it said nothing for 50 ms");
 
         next.close();
@@ -440,7 +440,7 @@ class TakeoverTest {
         first.complete();
         assertThat(Files.getPosixFilePermissions(path())).isEqualTo(PosixFilePermissions.fromString("rw-------"));
 
-        assertThat(say("GET / HTTP/1.1\r\n\r\n")).contains("failed no longer waiting: it does not speak the protocol");
+        assertThat(say("GET / HTTP/1.1\r\n\r\n")).contains("failed it does not speak the protocol");
         assertThat(say("x".repeat(10_000))).contains("failed");
         assertThat(say("millrace-takeover 2 7\n")).contains("it speaks version 2");
         assertThat(say("millrace-takeover 1 7\nnonsense\n"))
@@ -576,7 +576,7 @@ class TakeoverTest {
         killed.removeFileOnClose(false);
         killed.close();
         Takeover takeover = begin();
-        start(takeover, "one", ANY_PORT, 1);
+        TcpServer server = start(takeover, "one", ANY_PORT, 1);
         assertThatThrownBy(() -> start(takeover, "one", ANY_PORT, 1))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("the name is taken");
@@ -587,6 +587,12 @@ class TakeoverTest {
                 .hasMessageContaining("start all servers before complete()");
         assertThatThrownBy(() -> TcpServer.builder().takeover(takeover, "two words"))
                 .isInstanceOf(IllegalArgumentException.class);
+        server.close();
+        assertThatThrownBy(this::begin)
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("this process is shutting down; start again when it has ended");
+        takeover.close();
+        assertThat(begin().predecessor()).isEmpty();
     }
 
     // ---- By a service manager ----
