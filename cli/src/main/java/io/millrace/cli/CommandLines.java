@@ -58,7 +58,7 @@ final class CommandLines {
         spec.usageMessage().customSynopsis("millrace serve [echo|chat|redis|http DIR] [OPTIONS]");
         spec.usageMessage()
                 .footer(
-                        "%nExit status: 0 after a signal, 2 if it cannot start, 3 if the heap is full, 70 if it fails later, 130 on a second signal.");
+                        "%nExit status: 0 after a signal or a takeover, 2 if it cannot start, 3 if the heap is full, 70 if it fails later, 130 on a second signal.");
         spec.addPositional(PositionalParamSpec.builder()
                 .index("0")
                 .arity("0..1")
@@ -116,7 +116,7 @@ final class CommandLines {
         spec.usageMessage()
                 .footer(
                         "%nFor example: millrace proxy 127.0.0.1:7008 127.0.0.1:7007%n"
-                                + "Exit status: 0 after a signal, 2 if it cannot start, 70 if it fails later, 130 on a second signal.");
+                                + "Exit status: 0 after a signal or a takeover, 2 if it cannot start, 70 if it fails later, 130 on a second signal.");
         spec.addPositional(address(
                 "0", "LISTEN", "Address to listen on, as HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 for any."));
         spec.addPositional(
@@ -209,7 +209,16 @@ final class CommandLines {
                 .description("Shows what the server does on a web page, and prints its address (any free port).")
                 .build());
         spec.addOption(text("--console-host", "HOST", null, "Address of that page (127.0.0.1)."));
-        spec.addOption(number("--drain", "SECONDS", "How long connections may take to end when the server stops (5)."));
+        spec.addOption(text(
+                "--takeover",
+                "PATH",
+                null,
+                "Takes over the listening sockets of the process that was started with the same PATH, if there is one, and"
+                        + " hands them over to the next. Nobody is refused meanwhile."));
+        spec.addOption(number(
+                "--drain",
+                "SECONDS",
+                "How long connections may take to end when the server stops or is taken over (5)."));
     }
 
     private static OptionSpec text(String name, String label, @Nullable String value, String description) {

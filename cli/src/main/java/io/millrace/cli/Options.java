@@ -39,6 +39,7 @@ import picocli.CommandLine.ParseResult;
  * @param encryption null for plain connections
  * @param backplane the URL of the engine that chat shares its room by; null for a room of its own
  * @param console where the web console listens; null for none
+ * @param takeover the Unix socket at which the running process hands its sockets over to the next; null for none
  */
 record Options(
         String service,
@@ -62,6 +63,7 @@ record Options(
         @Nullable Encryption encryption,
         @Nullable String backplane,
         @Nullable InetSocketAddress console,
+        @Nullable Path takeover,
         @Nullable Proxied proxied) {
     /**
      * What only a proxy is asked for.
@@ -225,6 +227,7 @@ record Options(
         if (workers != null && dispatch != Dispatch.POOL) {
             throw new UsageException("--workers needs --dispatch pool");
         }
+        String takeover = parsed.matchedOptionValue("--takeover", (String) null);
         boolean direct = isDirect(parsed);
         if (direct && dispatch != Dispatch.LOOP) {
             throw new UsageException("--style direct has threads of its own; leave out --dispatch");
@@ -251,6 +254,7 @@ record Options(
                 Encryption.of(parsed),
                 parsed.matchedOptionValue("--backplane", (String) null),
                 console(parsed),
+                takeover == null ? null : path("--takeover", takeover),
                 proxied);
     }
 

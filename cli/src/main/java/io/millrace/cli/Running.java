@@ -7,6 +7,7 @@ import io.millrace.server.UdpServer;
 import java.net.Inet6Address;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 
 /** A server that was started, of whatever kind, as far as the first line, the last line and the end are concerned. */
 sealed interface Running {
@@ -19,6 +20,12 @@ sealed interface Running {
 
     /** Returns what it has done. */
     String totals();
+
+    /** Returns how many connections there are, in words. */
+    String open();
+
+    /** Lets nothing more in; completes when all connections have ended by themselves. */
+    CompletableFuture<Void> drained();
 
     ShutdownResult shutdown(Duration atMost);
 
@@ -42,9 +49,22 @@ sealed interface Running {
 
         @Override
         public String totals() {
-            long connections = server.connectionsOpened();
-            return connections + (connections == 1 ? " connection, " : " connections, ") + server.bytesReceived()
-                    + " bytes in, " + server.bytesSent() + " bytes out";
+            return count(server.connectionsOpened()) + ", " + server.bytesReceived() + " bytes in, "
+                    + server.bytesSent() + " bytes out";
+        }
+
+        @Override
+        public String open() {
+            return count(server.context().connections().size());
+        }
+
+        private static String count(long connections) {
+            return connections + (connections == 1 ? " connection" : " connections");
+        }
+
+        @Override
+        public CompletableFuture<Void> drained() {
+            return server.drained();
         }
 
         @Override
@@ -73,6 +93,16 @@ sealed interface Running {
         @Override
         public String totals() {
             return server.datagramsReceived() + " datagrams in, " + server.datagramsSent() + " out";
+        }
+
+        @Override
+        public String open() {
+            return "no connections";
+        }
+
+        @Override
+        public CompletableFuture<Void> drained() {
+            return CompletableFuture.completedFuture(null);
         }
 
         @Override

@@ -4,10 +4,13 @@ import io.millrace.console.Console;
 import io.millrace.engine.Reactors;
 import io.millrace.engine.ReadinessDescriptor;
 import io.millrace.engine.VirtualThreadReport;
+import io.millrace.net.PassedDescriptor;
 import io.millrace.net.SignalSource;
+import io.millrace.net.Systemd;
 import io.millrace.poll.BackendReport;
 import io.millrace.server.ServerContext;
 import io.millrace.server.ShutdownResult;
+import io.millrace.server.Takeover;
 import io.millrace.server.TcpServer;
 import io.millrace.server.UdpServer;
 import io.millrace.server.tls.Tls;
@@ -16,6 +19,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -30,6 +34,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>At the first signal, stop accepting, and let connections flush pending output until the deadline. A second
  *       signal ends it at once.
  *   <li>Print one line about what was done, and end. Whatever hangs after the deadline ends with the JVM.
+ *   <li>If another process takes over instead of a signal, serve the connections that there are until they end, or until
+ *       the deadline; then end in the same way.
  *   <li>If a loop fails instead, end at once, so that the supervisor can start the program again.
  * </ol>
  */
@@ -44,6 +50,9 @@ final class Serve {
     private final CompletableFuture<String> stopped = new CompletableFuture<>();
     private final CompletableFuture<ServerContext> context = new CompletableFuture<>();
 
+    /** After a takeover, until the connections have ended by themselves. A signal completes it, too. */
+    private volatile CompletableFuture<Void> draining = CompletableFuture.completedFuture(null);
+
     private volatile boolean over;
 
     Serve(Options options) {
@@ -57,10 +66,12 @@ final class Serve {
         Encryption.Made encrypted = encryption == null ? null : encryption.make(service.applicationProtocols());
         Tls watched = encrypted != null && encrypted.lasting() ? encrypted.tls() : null;
         boolean reloads = watched != null || service.reloads();
+        List<PassedDescriptor> inherited = Systemd.sockets();
         Reactors reactors = options.open(service.loops());
         // HUP ends a program by default, and does so here unless there is something to reload.
         try (SignalSource signals = reloads ? SignalSource.of("INT", "TERM", "HUP") : SignalSource.of("INT", "TERM");
-                TlsWatch certificates = watched != null ? TlsWatch.start(watched, reactors) : null) {
+                TlsWatch certificates = watched != null ? TlsWatch.start(watched, reactors) : null;
+                Takeover takeover = options.takeover() != null ? Takeover.begin(options.takeover()) : null) {
             watch(reactors.register(signals), signals, () -> {
                 service.reload();
                 if (certificates != null) {
@@ -68,30 +79,52 @@ final class Serve {
                 }
             });
             Running server = options.udp()
-                    ? new Running.Datagrams(startDatagrams(reactors))
-                    : new Running.Stream(startStream(service, reactors, encrypted == null ? null : encrypted.tls()));
+                    ? new Running.Datagrams(startDatagrams(reactors, inherited, takeover))
+                    : new Running.Stream(startStream(
+                            service, reactors, inherited, takeover, encrypted == null ? null : encrypted.tls()));
+            if (takeover != null) {
+                takeover.complete();
+                var unused = takeover.handedOver().thenAccept(to -> endAfterTakeover(server, to));
+            }
             var ignored = reactors.termination().whenComplete((ended, failure) -> {
                 if (failure != null) {
                     endWithFailure(failure);
                 }
             });
             out.println(listening(server));
+            if (takeover != null && takeover.predecessor().isPresent()) {
+                out.println("took over " + server.place() + " from process "
+                        + takeover.predecessor().getAsLong());
+            }
+            tellManager("READY=1\nMAINPID=" + ProcessHandle.current().pid(), err);
             if (encrypted != null && encrypted.note() != null) {
                 out.println(encrypted.note());
             }
             tellWhatIsMissing(reactors.report(), err);
             try (Console console =
                     server instanceof Running.Stream(TcpServer streams) ? openConsole(streams, out, err) : null) {
-                serve(server, service, out);
+                serve(server, service, takeover, out, err);
             }
         } finally {
             end(reactors);
         }
     }
 
-    private TcpServer startStream(Service service, Reactors reactors, @Nullable Tls tls) throws IOException {
+    private TcpServer startStream(
+            Service service,
+            Reactors reactors,
+            List<PassedDescriptor> inherited,
+            @Nullable Takeover takeover,
+            @Nullable Tls tls)
+            throws IOException {
         TcpServer.Builder builder = options.server(reactors, service.buffer());
         service.configure(builder);
+        if (!inherited.isEmpty()) {
+            builder.listeners(inherited);
+        }
+        if (takeover != null) {
+            builder.takeover(takeover, options.service());
+        }
         if (tls != null) {
             builder.tls(tls);
         }
@@ -100,8 +133,26 @@ final class Serve {
         return server;
     }
 
-    private UdpServer startDatagrams(Reactors reactors) throws IOException {
-        return UdpServer.builder().manager(reactors).address(options.address()).start((from, data) -> from.reply(data));
+    private UdpServer startDatagrams(Reactors reactors, List<PassedDescriptor> inherited, @Nullable Takeover takeover)
+            throws IOException {
+        UdpServer.Builder builder = UdpServer.builder().manager(reactors).address(options.address());
+        if (!inherited.isEmpty()) {
+            builder.sockets(inherited);
+        }
+        if (takeover != null) {
+            builder.takeover(takeover, options.service());
+        }
+        return builder.start((from, data) -> from.reply(data));
+    }
+
+    /** Tells the service manager, if there is one that wants to know. */
+    private static void tellManager(String state, PrintStream err) {
+        try {
+            Systemd.notify(state);
+        } catch (IOException | IllegalStateException e) {
+            err.println(
+                    "millrace: cannot tell the service manager " + state.replace('\n', ' ') + ": " + e.getMessage());
+        }
     }
 
     /**
@@ -138,15 +189,42 @@ final class Serve {
         return console;
     }
 
-    /** Waits for a signal, or for a failure, after which nothing can be drained. */
-    private void serve(Running server, Service service, PrintStream out) throws ServerFailedException {
+    /** Waits for a signal, for a takeover, or for a failure, after which nothing can be drained. */
+    private void serve(Running server, Service service, @Nullable Takeover takeover, PrintStream out, PrintStream err)
+            throws ServerFailedException {
         try {
-            String signal = stopped.join();
-            String end = end(server, service);
-            out.println("stopped by SIG" + signal + ": " + server.totals() + end);
+            String why = stopped.join();
+            Duration atMost = options.drain();
+            if (takeover != null && takeover.handedOver().isDone()) {
+                out.println(why + ", draining " + server.open());
+                service.drain();
+                atMost = awaitDrained() ? options.drain() : GRACE;
+            } else {
+                if (takeover != null) {
+                    takeover.close(); // it is too late for a successor
+                }
+                tellManager("STOPPING=1", err); // of a process that was taken over, it does not want to know
+            }
+            String end = end(server, service, atMost);
+            out.println(why + ": " + server.totals() + end);
         } catch (Throwable e) {
             throw new ServerFailedException(e);
         }
+    }
+
+    /** Returns whether the connections have ended in time, or a signal said not to wait. */
+    private boolean awaitDrained() throws InterruptedException, ExecutionException {
+        try {
+            draining.get(options.drain().toNanos(), TimeUnit.NANOSECONDS);
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        }
+    }
+
+    private void endAfterTakeover(Running server, long successor) {
+        draining = server.drained();
+        stopped.complete("handed over to process " + successor);
     }
 
     /** Called when a loop has failed. The server must not stay around with connections that are not served. */
@@ -156,14 +234,14 @@ final class Serve {
 
     /**
      * Asks for a notification of the next signal: HUP has certificates reloaded; otherwise the first one ends the server,
-     * the second one the program.
+     * or the wait for its connections after a takeover, and the second one the program.
      */
     private void watch(ReadinessDescriptor signalled, SignalSource signals, Runnable reload) {
         signalled.notifyWhenReadable(() -> {
             for (String name = signals.poll(); name != null; name = signals.poll()) {
                 if (name.equals("HUP")) {
                     reload.run();
-                } else if (!stopped.complete(name)) {
+                } else if (!stopped.complete("stopped by SIG" + name) && !draining.complete(null)) {
                     Runtime.getRuntime().halt(IMPATIENT);
                 }
             }
@@ -189,26 +267,23 @@ final class Serve {
     }
 
     /** Runs on a new thread, so that a handler that hangs cannot keep the program alive. */
-    private String end(Running server, Service service) {
-        long deadline = System.nanoTime() + options.drain().toNanos();
+    private String end(Running server, Service service, Duration atMost) {
+        long deadline = System.nanoTime() + atMost.toNanos();
         CompletableFuture<ShutdownResult> result = new CompletableFuture<>();
         Thread.ofPlatform().daemon().name("millrace-drain").start(() -> {
-            ShutdownResult how = server.shutdown(options.drain());
+            ShutdownResult how = server.shutdown(atMost);
             service.end(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
             result.complete(how);
         });
         ShutdownResult how;
         try {
-            how = result.get(options.drain().plus(GRACE).toNanos(), TimeUnit.NANOSECONDS);
+            how = result.get(atMost.plus(GRACE).toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             return "; a handler did not return";
         } catch (InterruptedException | ExecutionException e) {
             return "; the end failed: " + e;
         }
-        return how.drained()
-                ? ""
-                : "; " + how.cutOff().size() + " cut off after "
-                        + options.drain().toSeconds() + " s";
+        return how.drained() ? "" : "; " + how.cutOff().size() + " cut off after " + atMost.toSeconds() + " s";
     }
 
     private void end(Reactors reactors) {

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -63,6 +64,9 @@ interface Service {
         return false;
     }
 
+    /** Another process has taken over: clients should come back there soon. */
+    default void drain() {}
+
     /** Ends what it has opened besides the server, after the server has ended. */
     default void end(Duration atMost) {}
 
@@ -80,7 +84,7 @@ interface Service {
                         : (on, context, messageLimit) -> (connection, data) -> connection.send(data);
             case "chat" -> options.backplane() == null ? new Chat() : new SharedChat(options.backplane());
             case "redis" -> new Redis();
-            case "http" -> new Http(Objects.requireNonNull(options.directory()), options.idle());
+            case "http" -> new Http(Objects.requireNonNull(options.directory()), options.idle(), new AtomicBoolean());
             default -> throw new UsageException("cannot serve " + name + "; choose echo, chat, redis or http");
         };
     }
@@ -111,7 +115,7 @@ interface Service {
     }
 
     /** Serves files. A client that is silent between two requests is kept for a while, and then not missed. */
-    record Http(Path directory, Duration idle) implements Service {
+    record Http(Path directory, Duration idle, AtomicBoolean draining) implements Service {
         private static final Duration KEPT = Duration.ofSeconds(60);
         private static final Duration HEAD = Duration.ofSeconds(10);
 
@@ -135,7 +139,12 @@ interface Service {
                 TcpServer.Builder server, Reactors on, Supplier<ServerContext> context, Duration messageLimit)
                 throws IOException {
             Duration limit = messageLimit.compareTo(HEAD) < 0 ? messageLimit : HEAD;
-            return server.start(HttpHandler.serving(directory, limit));
+            return server.start(HttpHandler.serving(directory, limit, draining::get));
+        }
+
+        @Override
+        public void drain() {
+            draining.set(true);
         }
     }
 

@@ -66,10 +66,12 @@ public final class Cli implements AutoCloseable {
 
     /** Starts it after some commands of the shell, with more options of Java. */
     static Cli startWith(String shell, List<String> options, String... args) throws IOException {
-        List<String> command = new ArrayList<>();
-        if (!shell.isEmpty()) {
-            command.addAll(List.of("sh", "-c", shell + "; exec \"$@\"", "sh"));
-        }
+        return startBy(shell.isEmpty() ? List.of() : List.of("sh", "-c", shell + "; exec \"$@\"", "sh"), options, args);
+    }
+
+    /** Starts it by a program that becomes the one that its last words name. */
+    static Cli startBy(List<String> launcher, List<String> options, String... args) throws IOException {
+        List<String> command = new ArrayList<>(launcher);
         if (System.getProperty("os.name").equals("Linux")) {
             // Whoever runs the tests in the background ignores Ctrl-C, and a JVM leaves ignored what was.
             command.addAll(List.of("env", "--default-signal=INT"));
@@ -97,10 +99,15 @@ public final class Cli implements AutoCloseable {
 
     /** The same, with options of the JVM. */
     public static Cli serveWith(List<String> jvm, String... args) throws IOException {
+        return serveBy(List.of(), jvm, args);
+    }
+
+    /** The same, by such a program. */
+    static Cli serveBy(List<String> launcher, List<String> jvm, String... args) throws IOException {
         List<String> all = new ArrayList<>(List.of("serve"));
         all.addAll(List.of(args));
         all.addAll(List.of("--port", "0"));
-        return startWith("", jvm, all.toArray(String[]::new));
+        return startBy(launcher, jvm, all.toArray(String[]::new));
     }
 
     /** Waits for the first line, and reads the port out of it. */
@@ -154,6 +161,10 @@ public final class Cli implements AutoCloseable {
 
     public static Socket connect(int port) throws IOException {
         return new Socket(InetAddress.getLoopbackAddress(), port);
+    }
+
+    long pid() {
+        return process.pid();
     }
 
     public void signal(String name) throws IOException, InterruptedException {

@@ -521,6 +521,41 @@ class ExamplesTest {
         }
     }
 
+    @Test
+    @EnabledOnOs({OS.LINUX, OS.MAC})
+    @DisplayName("bp-6: a server is replaced by another process, and serves the connections that it has to their end")
+    void replaceableServer() throws Exception {
+        String path = directory.resolve("takeover").toString();
+        Process first = start(ReplaceableServer.class, null, path, "0");
+        Process second = null;
+        try (BufferedReader out = first.inputReader(StandardCharsets.UTF_8)) {
+            int port = portIn(out.readLine());
+            try (Socket old = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                assertThat(echo(old)).isEqualTo("hello");
+                second = start(ReplaceableServer.class, null, path, Integer.toString(port));
+                assertThat(out.readLine()).isEqualTo("process " + second.pid() + " has taken over");
+                assertThat(portIn(second.inputReader(StandardCharsets.UTF_8).readLine()))
+                        .isEqualTo(port);
+                assertThat(echo(old)).isEqualTo("hello");
+                try (Socket fresh = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                    assertThat(echo(fresh)).isEqualTo("hello");
+                }
+            }
+            assertThat(first.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(first.exitValue()).isZero();
+        } finally {
+            first.destroyForcibly();
+            if (second != null) {
+                second.destroyForcibly();
+            }
+        }
+    }
+
+    private static String echo(Socket socket) throws IOException {
+        socket.getOutputStream().write("hello".getBytes(StandardCharsets.UTF_8));
+        return new String(socket.getInputStream().readNBytes(5), StandardCharsets.UTF_8);
+    }
+
     // ---- Direct style ----
 
     /** What a test does with a program that listens on a port. */

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>The file.</b> Listening at a path creates a file there, with the permissions that the process's umask leaves,
  * or those of {@link UnixListenOptions}; whoever may write it may connect. {@link #close} removes the file, unless it
- * was removed or replaced meanwhile. A process that is killed leaves its file behind. If there is a file already, the
+ * was removed or replaced meanwhile, or belongs to another process: see {@link #removeFileOnClose}. A process that is killed leaves its file behind. If there is a file already, the
  * bind fails; with {@link UnixListenOptions#replaceStale}, only if it is not a socket, or something listens there.
  *
  * <p><b>Threads.</b> Any thread may call any method, even several at once: each waiting connection goes to one of them.
@@ -85,6 +85,28 @@ public final class UnixListener implements StreamListener {
      */
     public UnixAddress address() {
         return address;
+    }
+
+    /**
+     * Says whether {@link #close} removes the file, if it is still the one that is there now. It does for a listener that
+     * made the file, and not for one that another process opened ({@link PassedDescriptor}). If a socket changes hands,
+     * the process that goes on listening should remove the file, and no other.
+     *
+     * @param remove whether the file goes with this listener; has no effect for an abstract name, and after close
+     */
+    public void removeFileOnClose(boolean remove) {
+        if (!calls.handle().isClosed()) {
+            file.set(remove ? SocketFile.of(address) : null);
+        }
+    }
+
+    /**
+     * Returns whether {@link #close} removes the file.
+     *
+     * @return as {@link #removeFileOnClose} says; false if there is none
+     */
+    public boolean removesFileOnClose() {
+        return file.get() != null;
     }
 
     /**

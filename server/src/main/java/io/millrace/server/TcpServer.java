@@ -9,10 +9,13 @@ import io.millrace.engine.internal.SpareDescriptor;
 import io.millrace.engine.transport.Acceptor;
 import io.millrace.engine.transport.ServerLoop;
 import io.millrace.net.ListenOptions;
+import io.millrace.net.PassedDescriptor;
 import io.millrace.net.StreamListener;
+import io.millrace.net.Systemd;
 import io.millrace.net.TcpListener;
 import io.millrace.net.UnixAddress;
 import io.millrace.net.UnixListenOptions;
+import io.millrace.net.UnixListener;
 import io.millrace.server.connection.ConnectionDispatcher;
 import io.millrace.server.connection.PerConnection;
 import io.millrace.server.connection.StreamConnection;
@@ -21,6 +24,8 @@ import io.millrace.server.group.GracefulEnd;
 import io.millrace.server.group.LoopGroup;
 import io.millrace.server.group.Monitor;
 import io.millrace.server.group.Reception;
+import io.millrace.server.handover.HandoverTalk;
+import io.millrace.server.handover.SocketLine;
 import io.millrace.server.internal.ServerAccess;
 import io.millrace.server.secure.TlsSettings;
 import io.millrace.server.support.ConnectionLog;
@@ -31,6 +36,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -85,8 +91,10 @@ public final class TcpServer implements Monitored, AutoCloseable {
     private final Connections connections;
     private final Reception reception;
     private final List<StreamListener> listeners = new ArrayList<>();
-    /** One for each listener, in the same order; each on the loop with the same index. */
-    private final List<Acceptor> acceptances = new ArrayList<>();
+    /** One for each listener, once they accept. Guarded by itself. */
+    private final List<Accepting> acceptances = new ArrayList<>();
+    /** Whether another process serves what waits at the listeners when this one stops accepting. */
+    private volatile boolean leavesWaiting;
 
     private final AtomicBoolean stopBegun = new AtomicBoolean();
     private final CompletableFuture<Void> stopped = new CompletableFuture<>();
@@ -113,11 +121,17 @@ public final class TcpServer implements Monitored, AutoCloseable {
             this.reception = new Reception(handler, settings, callbacks, connections, standIn);
             this.monitor = new Monitor(loops, connections);
             this.ending = new GracefulEnd(this, loops, callbacks, connections, new Listening());
-            this.address = standIn == null ? listen(builder) : listen(builder, standIn);
-            accept();
+            Takeover takeover = builder.takeover;
+            this.address = listen(builder, standIn);
+            if (takeover == null) {
+                accept();
+            } else {
+                takeover.add(builder.name, new Transfer(builder.name));
+            }
             started = true;
         } finally {
             if (!started) {
+                builder.inherited.forEach(PassedDescriptor::close);
                 letNobodyIn(opened);
                 loops.endBy(Deadline.after(loops.clock(), Deadline.OF_CLOSE));
             }
@@ -151,15 +165,59 @@ public final class TcpServer implements Monitored, AutoCloseable {
 
     // ---- Starting ----
 
-    private InetSocketAddress listen(Builder builder) throws IOException {
+    private InetSocketAddress listen(Builder builder, @Nullable InetSocketAddress standIn) throws IOException {
+        List<PassedDescriptor> passed = passed(builder);
+        if (!passed.isEmpty()) {
+            try {
+                Takeover.requireDescriptors(loops, passed.getFirst());
+                for (PassedDescriptor each : passed) {
+                    listeners.add(
+                            standIn == null
+                                    ? each.tcpListener(options(builder))
+                                    : each.unixListener(Objects.requireNonNull(unix)));
+                }
+            } finally {
+                passed.forEach(PassedDescriptor::close); // those that have not become listeners
+            }
+            return standIn == null ? Objects.requireNonNull(passed.getFirst().address()) : standIn;
+        }
+        return standIn == null ? listenAtAddress(builder) : listenAtPath(builder, standIn);
+    }
+
+    /** Returns the sockets that it gets from another process, if it does. */
+    private List<PassedDescriptor> passed(Builder builder) throws IOException {
+        Takeover takeover = builder.takeover;
+        List<HandoverTalk.Handed> handed = takeover == null
+                ? List.of()
+                : unix == null
+                        ? takeover.claim(
+                                builder.name,
+                                SocketLine.Kind.TCP,
+                                builder.address,
+                                each -> Takeover.isAt(
+                                        builder.address, each.socket().address()))
+                        : takeover.claim(
+                                builder.name, SocketLine.Kind.UNIX, unix, each -> Transfer.isAt(unix, each.line()));
+        if (handed.isEmpty()) {
+            leavesWaiting = !builder.inherited.isEmpty();
+            return builder.inherited;
+        }
+        leavesWaiting = handed.getFirst().line().kept();
+        builder.inherited.forEach(PassedDescriptor::close); // the predecessor's are the same
+        return handed.stream().map(HandoverTalk.Handed::socket).toList();
+    }
+
+    private ListenOptions options(Builder builder) {
+        return settings.listening(
+                ListenOptions.standard().withBacklog(builder.backlog).withFastOpen(builder.fastOpen));
+    }
+
+    private InetSocketAddress listenAtAddress(Builder builder) throws IOException {
         List<? extends ServerLoop> all = loops.all();
         boolean spread = builder.reusePort
                 && all.size() > 1
                 && System.getProperty("os.name").startsWith("Linux");
-        ListenOptions options = settings.listening(ListenOptions.standard()
-                .withBacklog(builder.backlog)
-                .withReusePort(spread || builder.sharePort)
-                .withFastOpen(builder.fastOpen));
+        ListenOptions options = options(builder).withReusePort(spread || builder.sharePort);
         if (spread && !builder.sharePort && builder.address.getPort() != 0) {
             // Listeners with SO_REUSEPORT also share the port with other processes that set it. This server does not
             // want that, so it first tries to bind the port without it, which fails if the port is taken.
@@ -179,7 +237,7 @@ public final class TcpServer implements Monitored, AutoCloseable {
     }
 
     /** One listener, on the first loop: the kernel cannot distribute the connections of a path over several. */
-    private InetSocketAddress listen(Builder builder, InetSocketAddress standIn) throws IOException {
+    private InetSocketAddress listenAtPath(Builder builder, InetSocketAddress standIn) throws IOException {
         listeners.add(loops.all()
                 .getFirst()
                 .net()
@@ -192,21 +250,29 @@ public final class TcpServer implements Monitored, AutoCloseable {
         return standIn;
     }
 
+    /** A listener on its loop. */
+    private record Accepting(ServerLoop loop, Acceptor acceptor) {}
+
     /**
      * Makes each loop that has a listener accept. All listeners are open already, so whoever connects after this is
      * served. This does not wait for any loop: the calling thread may be another loop, which must not wait, and a
      * blocked loop accepts when it gets to it.
+     *
+     * <p>If there are as many listeners as loops, or two for each, a connection stays on the loop that accepted it;
+     * otherwise, as after a takeover from a process with more or fewer loops, they are assigned in rotation.
      */
     private void accept() throws IOException {
-        boolean spread = listeners.size() > 1;
+        int count = loops.all().size();
+        boolean spread = listeners.size() % count == 0;
         for (int i = 0; i < listeners.size(); i++) {
             StreamListener listener = listeners.get(i);
-            ServerLoop loop = loops.all().get(i);
+            ServerLoop loop = loops.all().get(i % count);
             try {
-                acceptances.add(loop.accept(
+                Acceptor acceptor = loop.accept(
                         listener,
                         stream -> reception.admit(spread ? loop : loops.next(), stream),
-                        this::reportNotAccepted));
+                        this::reportNotAccepted);
+                acceptances.add(new Accepting(loop, acceptor));
             } catch (RejectedExecutionException e) {
                 throw e;
             } catch (UncheckedIOException e) {
@@ -258,6 +324,17 @@ public final class TcpServer implements Monitored, AutoCloseable {
     }
 
     /**
+     * Stops accepting, as {@link #stopAccepting} does, and tells when the connections that the server has have ended: by
+     * themselves, because nothing here ends them. To be called when another process has taken over, or a load balancer
+     * sends no more; {@link #shutdown} or {@link #close} must follow. Any thread, also in callbacks: this does not wait.
+     *
+     * @return completes when there is no connection left and the last callback has returned
+     */
+    public CompletableFuture<Void> drained() {
+        return stopOnce().thenCompose(done -> connections.closeAdmission()).copy();
+    }
+
+    /**
      * Shuts down gracefully: stops accepting, flushes the pending output of every connection and closes it. Connections
      * that are left at the deadline are cut off. Every connection's {@code onDisconnect} is called.
      *
@@ -283,7 +360,11 @@ public final class TcpServer implements Monitored, AutoCloseable {
 
         @Override
         public void cutOff() {
-            acceptances.forEach(Acceptor::cutOff);
+            List<Accepting> all;
+            synchronized (acceptances) {
+                all = List.copyOf(acceptances);
+            }
+            all.forEach(each -> each.acceptor().cutOff());
         }
     }
 
@@ -305,24 +386,33 @@ public final class TcpServer implements Monitored, AutoCloseable {
      * known.
      */
     private CompletableFuture<Void> stopAll() {
-        List<CompletableFuture<Void>> all = new ArrayList<>();
-        for (int i = 0; i < acceptances.size(); i++) {
-            all.add(stopOne(loops.all().get(i), acceptances.get(i)));
+        List<Accepting> all;
+        synchronized (acceptances) {
+            all = List.copyOf(acceptances);
+            // Those that do not accept wait for their turn: see Takeover.
+            listeners.subList(all.size(), listeners.size()).forEach(StreamListener::close);
         }
-        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new));
+        return CompletableFuture.allOf(all.stream().map(this::stopOne).toArray(CompletableFuture[]::new));
     }
 
-    /** Accepts what has arrived, some of it in each turn, then stops. */
-    private static CompletableFuture<Void> stopOne(ServerLoop loop, Acceptor acceptance) {
+    /**
+     * Accepts what has arrived, some of it in each turn, then stops. If another process has the listener, too, what has
+     * arrived is left to that.
+     */
+    private CompletableFuture<Void> stopOne(Accepting accepting) {
         CompletableFuture<Void> done = new CompletableFuture<>();
+        Acceptor acceptor = accepting.acceptor();
         Runnable task = new Runnable() {
             @Override
             public void run() {
                 try {
-                    if (acceptance.drain()) {
-                        loop.execute(this);
+                    if (leavesWaiting) {
+                        acceptor.release();
+                        done.complete(null);
+                    } else if (acceptor.drain()) {
+                        accepting.loop().execute(this);
                     } else {
-                        acceptance.close();
+                        acceptor.close();
                         done.complete(null);
                     }
                 } catch (RejectedExecutionException e) {
@@ -333,11 +423,81 @@ public final class TcpServer implements Monitored, AutoCloseable {
             }
         };
         try {
-            loop.execute(task);
+            accepting.loop().execute(task);
         } catch (RejectedExecutionException e) {
             done.complete(null);
         }
         return done;
+    }
+
+    // ---- Changing hands ----
+
+    /** What {@link Takeover} does with it. */
+    private final class Transfer implements Takeover.Transferable {
+        private final String name;
+
+        Transfer(String name) {
+            this.name = name;
+        }
+
+        static boolean isAt(UnixAddress wanted, SocketLine line) {
+            return place(wanted).equals(line.address());
+        }
+
+        private static String place(UnixAddress address) {
+            Path path = address.path();
+            return path == null
+                    ? address.toString()
+                    : path.toAbsolutePath().normalize().toString();
+        }
+
+        @Override
+        public boolean isOpen() {
+            return !stopBegun.get();
+        }
+
+        @Override
+        public List<Takeover.Offer> offers() {
+            List<Takeover.Offer> offers = new ArrayList<>();
+            for (StreamListener listener : listeners) {
+                SocketLine.Kind kind = unix == null ? SocketLine.Kind.TCP : SocketLine.Kind.UNIX;
+                String at = listener instanceof TcpListener tcp
+                        ? Takeover.text(tcp.localAddress())
+                        : place(Objects.requireNonNull(unix));
+                offers.add(new Takeover.Offer(new SocketLine(kind, leavesWaiting, name, at), listener));
+            }
+            return offers;
+        }
+
+        @Override
+        public void begin() throws IOException {
+            synchronized (acceptances) {
+                if (!stopBegun.get()) {
+                    removeFilesOnClose(!leavesWaiting);
+                    accept();
+                }
+            }
+        }
+
+        @Override
+        public void leave() {
+            leavesWaiting = true;
+            removeFilesOnClose(false);
+            var ignored = stopOnce();
+        }
+
+        private void removeFilesOnClose(boolean remove) {
+            for (StreamListener listener : listeners) {
+                if (listener instanceof UnixListener at) {
+                    at.removeFileOnClose(remove);
+                }
+            }
+        }
+
+        @Override
+        public String toString() {
+            return TcpServer.this.toString();
+        }
     }
 
     /** Shuts down gracefully within ten seconds: see {@link #shutdown}. Whatever has not ended by then is logged. */
@@ -471,6 +631,9 @@ public final class TcpServer implements Monitored, AutoCloseable {
         private int maxConnectionsPerAddress = Integer.MAX_VALUE;
         private boolean reusePort = true;
         private boolean sharePort;
+        private List<PassedDescriptor> inherited = List.of();
+        private @Nullable Takeover takeover;
+        private String name = "";
 
         private Builder() {}
 
@@ -515,6 +678,56 @@ public final class TcpServer implements Monitored, AutoCloseable {
          */
         public Builder address(UnixAddress local) {
             this.unix = Objects.requireNonNull(local, "local");
+            return this;
+        }
+
+        /**
+         * Sets listeners that another process opened, instead of an address: those that a service manager passed ({@link
+         * Systemd#sockets()}). They belong to the server from {@link #start} on, also if that fails. Whoever opened them
+         * still has them, and keeps what waits there for the next process when this one stops accepting; so they are not
+         * drained then, and no file is removed.
+         *
+         * @param passed TCP listeners, or Unix listeners; each is on one loop, and with another number than there are
+         *     loops, connections are assigned to the loops in rotation
+         * @return this
+         * @throws IllegalArgumentException if there is none, or they are of other kinds or of both
+         */
+        public Builder listeners(List<PassedDescriptor> passed) {
+            if (passed.isEmpty()) {
+                throw new IllegalArgumentException("cannot listen on no listeners; leave the call out");
+            }
+            PassedDescriptor first = passed.getFirst();
+            for (PassedDescriptor each : passed) {
+                boolean listens = each.kind() == PassedDescriptor.Kind.TCP_LISTENER
+                        || (each.kind() == PassedDescriptor.Kind.UNIX_LISTENER && each.unixAddress() != null);
+                if (!listens || each.kind() != first.kind()) {
+                    throw new IllegalArgumentException("cannot listen on " + each
+                            + ": pass TCP listeners, or Unix listeners with a name, and not both");
+                }
+            }
+            if (first.kind() == PassedDescriptor.Kind.UNIX_LISTENER) {
+                address(Objects.requireNonNull(first.unixAddress()));
+            } else {
+                address(Objects.requireNonNull(first.address()));
+            }
+            this.inherited = List.copyOf(passed);
+            return this;
+        }
+
+        /**
+         * Takes over the listeners of the running process, if there is one, and hands them over to the next. The server
+         * then accepts once {@link Takeover#complete} was called, and not from {@link #start} on.
+         *
+         * @param from begun
+         * @param server the name by which the predecessor and the successor call the same server, if a process has several
+         * @return this
+         * @throws IllegalArgumentException if the name has other characters than letters, digits, dots, hyphens and
+         *     underscores, or is longer than 64
+         */
+        public Builder takeover(Takeover from, String server) {
+            SocketLine.requireName(server);
+            this.takeover = Objects.requireNonNull(from, "from");
+            this.name = server;
             return this;
         }
 

@@ -7,9 +7,13 @@ import io.millrace.engine.internal.FailureLog;
 import io.millrace.engine.transport.DatagramSink;
 import io.millrace.engine.transport.DatagramTransport;
 import io.millrace.engine.transport.ServerLoop;
+import io.millrace.net.PassedDescriptor;
+import io.millrace.net.Systemd;
 import io.millrace.net.UdpOptions;
 import io.millrace.net.UdpSocket;
 import io.millrace.server.group.LoopGroup;
+import io.millrace.server.handover.HandoverTalk;
+import io.millrace.server.handover.SocketLine;
 import io.millrace.server.support.ServerSettings;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -63,7 +67,12 @@ public final class UdpServer implements AutoCloseable {
     private final InetSocketAddress address;
     private final int maxPending;
     private final int maxDatagram;
-    private final List<Receiver> receivers = new ArrayList<>();
+    private final List<UdpSocket> sockets = new ArrayList<>();
+    /** One for each socket, once they receive. Set while {@link #sockets} is held. */
+    private volatile List<Receiver> receivers = List.of();
+    /** Whether a service manager keeps the sockets for the next process. */
+    private boolean kept;
+
     private final AtomicInteger pending = new AtomicInteger();
     private final AtomicInteger nextSender = new AtomicInteger();
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -77,9 +86,17 @@ public final class UdpServer implements AutoCloseable {
         boolean started = false;
         try {
             this.address = bind(builder);
+            Takeover takeover = builder.takeover;
+            if (takeover == null) {
+                receive();
+            } else {
+                takeover.add(builder.name, new Transfer(builder.name));
+            }
             started = true;
         } finally {
             if (!started) {
+                builder.inherited.forEach(PassedDescriptor::close);
+                closeUnattached();
                 for (Receiver each : receivers) {
                     var ignored = each.closeSoon();
                 }
@@ -113,6 +130,46 @@ public final class UdpServer implements AutoCloseable {
     }
 
     private InetSocketAddress bind(Builder builder) throws IOException {
+        List<PassedDescriptor> passed = passed(builder);
+        if (passed.isEmpty()) {
+            bindToAddress(builder);
+        } else {
+            try {
+                Takeover.requireDescriptors(loops, passed.getFirst());
+                for (PassedDescriptor each : passed) {
+                    sockets.add(each.udpSocket());
+                }
+            } finally {
+                passed.forEach(PassedDescriptor::close); // those that have not become sockets
+            }
+        }
+        for (UdpSocket socket : sockets) {
+            if (builder.sendBuffer > 0) {
+                socket.setSendBuffer(builder.sendBuffer);
+            }
+        }
+        return sockets.getFirst().localAddress();
+    }
+
+    /** Returns the sockets that it gets from another process, if it does. */
+    private List<PassedDescriptor> passed(Builder builder) throws IOException {
+        List<HandoverTalk.Handed> handed = builder.takeover == null
+                ? List.of()
+                : builder.takeover.claim(
+                        builder.name,
+                        SocketLine.Kind.UDP,
+                        builder.address,
+                        each -> Takeover.isAt(builder.address, each.socket().address()));
+        if (handed.isEmpty()) {
+            kept = !builder.inherited.isEmpty();
+            return builder.inherited;
+        }
+        kept = handed.getFirst().line().kept();
+        builder.inherited.forEach(PassedDescriptor::close); // the predecessor's are the same
+        return handed.stream().map(HandoverTalk.Handed::socket).toList();
+    }
+
+    private void bindToAddress(Builder builder) throws IOException {
         List<? extends ServerLoop> all = loops.all();
         boolean spread = builder.reusePort
                 && all.size() > 1
@@ -122,37 +179,33 @@ public final class UdpServer implements AutoCloseable {
             // As for TCP: sockets with SO_REUSEPORT would share the port with other processes that set it.
             all.getFirst().net().udp(builder.address, options).close();
         }
-        List<UdpSocket> sockets = new ArrayList<>();
-        boolean bound = false;
-        try {
-            UdpSocket first = all.getFirst().net().udp(builder.address, options.withReusePort(spread));
-            sockets.add(first);
-            if (spread) {
-                for (ServerLoop loop : all.subList(1, all.size())) {
-                    sockets.add(loop.net().udp(first.localAddress(), options.withReusePort(true)));
-                }
-            }
-            for (UdpSocket socket : sockets) {
-                if (builder.sendBuffer > 0) {
-                    socket.setSendBuffer(builder.sendBuffer);
-                }
-            }
-            bound = true;
-        } finally {
-            if (!bound) {
-                sockets.forEach(UdpSocket::close);
+        UdpSocket first = all.getFirst().net().udp(builder.address, options.withReusePort(spread));
+        sockets.add(first);
+        if (spread) {
+            for (ServerLoop loop : all.subList(1, all.size())) {
+                sockets.add(loop.net().udp(first.localAddress(), options.withReusePort(true)));
             }
         }
-        InetSocketAddress local = sockets.getFirst().localAddress();
-        for (int i = 0; i < sockets.size(); i++) {
+    }
+
+    /** Has each socket served by a loop. */
+    private void receive() {
+        synchronized (sockets) {
+            List<Receiver> begun = new ArrayList<>();
             try {
-                receivers.add(new Receiver(all.get(i), sockets.get(i)));
-            } catch (Throwable e) {
-                sockets.subList(i, sockets.size()).forEach(UdpSocket::close);
-                throw e;
+                for (int i = 0; i < sockets.size() && !closing.get(); i++) {
+                    begun.add(new Receiver(loops.all().get(i % loops.all().size()), sockets.get(i)));
+                }
+            } finally {
+                receivers = List.copyOf(begun);
             }
         }
-        return local;
+    }
+
+    private void closeUnattached() {
+        synchronized (sockets) {
+            sockets.subList(receivers.size(), sockets.size()).forEach(UdpSocket::close);
+        }
     }
 
     /** One socket on its loop. */
@@ -256,7 +309,7 @@ public final class UdpServer implements AutoCloseable {
             throw new IllegalArgumentException("cannot send " + data.remaining() + " bytes to " + to
                     + ": a datagram of this server has at most " + maxDatagram);
         }
-        if (closing.get()) {
+        if (closing.get() || receivers.isEmpty()) {
             return false;
         }
         Receiver first = receivers.getFirst();
@@ -310,6 +363,7 @@ public final class UdpServer implements AutoCloseable {
         List<String> remaining = new ArrayList<>();
         boolean drained = false;
         try {
+            closeUnattached();
             drained = loops.await(
                     deadline, all(receivers.stream().map(Receiver::drain).toList()));
             if (!drained
@@ -326,6 +380,50 @@ public final class UdpServer implements AutoCloseable {
 
     private static CompletableFuture<Void> all(List<CompletableFuture<Void>> each) {
         return CompletableFuture.allOf(each.toArray(CompletableFuture[]::new));
+    }
+
+    // ---- Changing hands ----
+
+    /** What {@link Takeover} does with it. */
+    private final class Transfer implements Takeover.Transferable {
+        private final String name;
+
+        Transfer(String name) {
+            this.name = name;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return !closing.get();
+        }
+
+        @Override
+        public List<Takeover.Offer> offers() {
+            List<Takeover.Offer> offers = new ArrayList<>();
+            for (UdpSocket socket : sockets) {
+                offers.add(new Takeover.Offer(
+                        new SocketLine(SocketLine.Kind.UDP, kept, name, Takeover.text(socket.localAddress())), socket));
+            }
+            return offers;
+        }
+
+        @Override
+        public void begin() {
+            receive();
+        }
+
+        /** Shows what has arrived, as either process may, sends the answers, and closes the sockets. */
+        @Override
+        public void leave() {
+            for (Receiver each : receivers) {
+                var ignored = each.drain();
+            }
+        }
+
+        @Override
+        public String toString() {
+            return UdpServer.this.toString();
+        }
     }
 
     /** Shuts down gracefully within ten seconds: see {@link #shutdown}. */
@@ -351,7 +449,7 @@ public final class UdpServer implements AutoCloseable {
      * @return at least 1
      */
     public int loopCount() {
-        return receivers.size();
+        return Math.min(sockets.size(), loops.all().size());
     }
 
     /**
@@ -439,8 +537,51 @@ public final class UdpServer implements AutoCloseable {
         private int maxPending = 1024;
         private int receiveBuffer;
         private int sendBuffer;
+        private List<PassedDescriptor> inherited = List.of();
+        private @Nullable Takeover takeover;
+        private String name = "";
 
         private Builder() {}
+
+        /**
+         * Sets sockets that another process opened, instead of an address: those that a service manager passed ({@link
+         * Systemd#sockets()}). They belong to the server from {@link #start} on, also if that fails.
+         *
+         * @param passed UDP sockets; each is on one loop
+         * @return this
+         * @throws IllegalArgumentException if there is none, or they are of other kinds
+         */
+        public Builder sockets(List<PassedDescriptor> passed) {
+            if (passed.isEmpty()) {
+                throw new IllegalArgumentException("cannot receive on no sockets; leave the call out");
+            }
+            for (PassedDescriptor each : passed) {
+                if (each.kind() != PassedDescriptor.Kind.UDP_SOCKET) {
+                    throw new IllegalArgumentException("cannot receive on " + each + ": pass UDP sockets");
+                }
+            }
+            address(Objects.requireNonNull(passed.getFirst().address()));
+            this.inherited = List.copyOf(passed);
+            return this;
+        }
+
+        /**
+         * Takes over the sockets of the running process, if there is one, and hands them over to the next. The server then
+         * receives once {@link Takeover#complete} was called, and not from {@link #start} on. No datagram is lost: what
+         * arrives meanwhile waits in the sockets.
+         *
+         * @param from begun
+         * @param server the name by which the predecessor and the successor call the same server
+         * @return this
+         * @throws IllegalArgumentException if the name has other characters than letters, digits, dots, hyphens and
+         *     underscores, or is longer than 64
+         */
+        public Builder takeover(Takeover from, String server) {
+            SocketLine.requireName(server);
+            this.takeover = Objects.requireNonNull(from, "from");
+            this.name = server;
+            return this;
+        }
 
         /**
          * Sets the address to receive at.

@@ -33,6 +33,7 @@ public final class Descriptor implements SystemHandle {
     public final Waiters waiters = new Waiters();
 
     private volatile boolean reportsWouldBlock;
+    private volatile boolean shared;
     /** The number of uses, and the CLOSING bit. */
     private volatile int state;
 
@@ -57,6 +58,19 @@ public final class Descriptor implements SystemHandle {
     /** From now on, the owner reports would-block, so the descriptor gets true edges. */
     public void startReportingWouldBlock() {
         reportsWouldBlock = true;
+    }
+
+    /**
+     * Another process has a descriptor for the same open file, or is about to get one. From now on, nothing may be done
+     * to the file that goes beyond this process: a shutdown(2) would end it for the other one, too.
+     */
+    public void markShared() {
+        shared = true;
+    }
+
+    /** Returns whether {@link #markShared} was called. */
+    public boolean isShared() {
+        return shared;
     }
 
     @Override

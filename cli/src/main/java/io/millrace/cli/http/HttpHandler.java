@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,8 +31,11 @@ public final class HttpHandler implements ConnectionHandler {
 
     private final Site site;
 
-    private HttpHandler(Site site) {
+    private final BooleanSupplier draining;
+
+    private HttpHandler(Site site, BooleanSupplier draining) {
         this.site = site;
+        this.draining = draining;
     }
 
     /**
@@ -39,11 +43,13 @@ public final class HttpHandler implements ConnectionHandler {
      *
      * @param directory whose files are served
      * @param headLimit how long a client may take for the head of a request
+     * @param draining whether clients should send their next request on another connection, because this process is to end
      * @return a handler for all connections
      * @throws IOException if there is no such directory
      */
-    public static ConnectionHandler serving(Path directory, Duration headLimit) throws IOException {
-        return new HeadFraming(MAX_HEAD, headLimit).frames(new HttpHandler(new Site(directory)));
+    public static ConnectionHandler serving(Path directory, Duration headLimit, BooleanSupplier draining)
+            throws IOException {
+        return new HeadFraming(MAX_HEAD, headLimit).frames(new HttpHandler(new Site(directory), draining));
     }
 
     @Override
@@ -56,6 +62,9 @@ public final class HttpHandler implements ConnectionHandler {
         boolean alive = false;
         try {
             Request request = Request.parse(head, MAX_HEAD);
+            if (draining.getAsBoolean()) {
+                request.makeLast();
+            }
             old = request.isOld();
             alive = request.keepsAlive();
             answer(connection, request);

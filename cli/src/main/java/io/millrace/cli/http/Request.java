@@ -22,6 +22,7 @@ final class Request {
     private final String method;
     private final String target;
     private final boolean minorZero;
+    private boolean last;
     private final List<String> names = new ArrayList<>();
     private final List<String> values = new ArrayList<>();
 
@@ -190,8 +191,16 @@ final class Request {
         return found;
     }
 
+    /** Has the connection closed after the answer, whatever the client asked for. */
+    void makeLast() {
+        last = true;
+    }
+
     /** Returns whether the connection stays open after the answer. */
     boolean keepsAlive() {
+        if (last) {
+            return false;
+        }
         String options = value("connection");
         if (options == null) {
             return !minorZero;

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** A server of files in this JVM, and a client that sends exactly what it is told to. */
@@ -31,6 +32,7 @@ final class HttpRig implements AutoCloseable {
     }
 
     final TcpServer server;
+    final AtomicBoolean draining = new AtomicBoolean();
 
     HttpRig(Path directory) throws IOException {
         this(directory, Duration.ofSeconds(20));
@@ -39,7 +41,7 @@ final class HttpRig implements AutoCloseable {
     HttpRig(Path directory, Duration headLimit) throws IOException {
         this.server = TcpServer.builder()
                 .reactors(Reactors.builder().reactors(1).withoutWatchdog())
-                .start(HttpHandler.serving(directory, headLimit));
+                .start(HttpHandler.serving(directory, headLimit, draining::get));
     }
 
     Client connect() throws IOException {

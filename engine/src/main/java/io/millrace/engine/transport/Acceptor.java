@@ -16,6 +16,12 @@ public interface Acceptor extends AutoCloseable {
     @Override
     void close();
 
+    /**
+     * Closes the listener and leaves the connections that are waiting to another process, which has it, too. On the loop
+     * only. Idempotent.
+     */
+    void release();
+
     /** Stops accepting, even if the loop is blocked; {@link #close} follows when it no longer is. Any thread. */
     void cutOff();
 }

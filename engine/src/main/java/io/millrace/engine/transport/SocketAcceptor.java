@@ -198,6 +198,13 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
         stop();
     }
 
+    @Override
+    public void release() {
+        if (!closed) {
+            stop();
+        }
+    }
+
     private void stop() {
         closed = true;
         listener.close();
@@ -213,12 +220,13 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
 
     /**
      * On NIO, where only the poll's own thread can remove the listener, new connections may wait in the kernel until it
-     * does.
+     * does. A socket that another process has, too, goes on listening for that one.
      */
     @Override
     public void cutOff() {
         if (listener.handle() instanceof KernelHandle handle
                 && handle.system() instanceof Descriptor descriptor
+                && !descriptor.isShared()
                 && descriptor.acquire()) {
             try {
                 Sockets.shutdownInput(descriptor.fd());

@@ -378,6 +378,11 @@ public abstract sealed class ManagerServerLoop implements ServerLoop
             stop();
         }
 
+        @Override
+        public void release() {
+            stop();
+        }
+
         private void stop() {
             if (!closed) {
                 closed = true;

@@ -12,9 +12,9 @@ package io.millrace.sys.call;
  * The count has 8 bytes on Linux and 4 on the BSDs, with 4 of padding; those are little-endian machines, where both look the same.
  */
 public final class Msghdr {
-    static final int BYTES = 56;
+    public static final int BYTES = 56;
     /** {@code struct iovec}: an address and a length. */
-    static final int IOVEC_BYTES = 16;
+    public static final int IOVEC_BYTES = 16;
 
     private static final boolean BSD = Os.current().isBsd();
     private static final int NAME_LENGTH = 8;
@@ -24,6 +24,7 @@ public final class Msghdr {
     private static final int CONTROL_LENGTH = 40;
     private static final int FLAGS = BSD ? 44 : 48;
     private static final int MSG_TRUNC = BSD ? 0x10 : 0x20;
+    private static final int MSG_CTRUNC = BSD ? 0x20 : 0x8;
 
     private Msghdr() {}
 
@@ -36,6 +37,22 @@ public final class Msghdr {
         Posix.putLong(at + CONTROL, 0);
         Posix.putLong(at + CONTROL_LENGTH, 0);
         Posix.putInt(at + FLAGS, 0);
+    }
+
+    /** Sets where control messages are, or go. */
+    public static void putControl(long at, long control, int bytes) {
+        Posix.putLong(at + CONTROL, control);
+        Posix.putInt(at + CONTROL_LENGTH, bytes);
+    }
+
+    /** Returns how many bytes of control messages were received. */
+    public static int controlLength(long at) {
+        return Posix.getInt(at + CONTROL_LENGTH);
+    }
+
+    /** Whether control messages were lost, because there was no room for them or no free descriptor. */
+    public static boolean wasControlTruncated(long at) {
+        return (Posix.getInt(at + FLAGS) & MSG_CTRUNC) != 0;
     }
 
     public static void putIovec(long at, long address, long bytes) {

@@ -66,16 +66,29 @@ public final class NativePaths {
 
     /** Returns the file name with these bytes; neither empty nor with a slash. */
     public static Path name(byte[] bytes) {
-        StringBuilder uri = new StringBuilder("file:///");
+        return Path.of(URI.create("file:///" + escaped(bytes))).getFileName();
+    }
+
+    /** Returns the path with these bytes; not empty. */
+    public static Path path(byte[] bytes) {
+        if (bytes[0] == '/') {
+            return Path.of(URI.create("file://" + escaped(bytes)));
+        }
+        Path absolute = Path.of(URI.create("file:///" + escaped(bytes)));
+        return absolute.getRoot().relativize(absolute);
+    }
+
+    private static StringBuilder escaped(byte[] bytes) {
+        StringBuilder uri = new StringBuilder();
         for (byte b : bytes) {
-            boolean plain = (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || (b >= '0' && b <= '9');
+            boolean plain = (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || (b >= '0' && b <= '9') || b == '/';
             if (plain) {
                 uri.append((char) b);
             } else {
                 uri.append('%').append(Character.forDigit(b >> 4 & 0xf, 16)).append(Character.forDigit(b & 0xf, 16));
             }
         }
-        return Path.of(URI.create(uri.toString())).getFileName();
+        return uri;
     }
 
     /** Returns an argument or variable in the locale's charset, without a final zero. */

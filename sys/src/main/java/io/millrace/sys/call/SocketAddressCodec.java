@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /**
  * Addresses as the kernel's {@code sockaddr_in}, {@code sockaddr_in6} and {@code sockaddr_un}.
@@ -130,11 +131,34 @@ public final class SocketAddressCodec {
         }
     }
 
-    /** Reads an address; a mapped address is returned as an IPv4 address. */
-    public InetSocketAddress decode(MemorySegment from, long at) {
-        int family = beginsWithLength
+    /** Returns the family of an address. */
+    public int familyAt(MemorySegment from, long at) {
+        return beginsWithLength
                 ? Byte.toUnsignedInt(from.get(ValueLayout.JAVA_BYTE, at + 1))
                 : Short.toUnsignedInt(from.get(ValueLayout.JAVA_SHORT_UNALIGNED, at));
+    }
+
+    /**
+     * Reads the name of a Unix socket.
+     *
+     * @param length of the struct, as the kernel returned it
+     * @return a path without a final zero, or a zero byte and an abstract name; empty if it has none
+     */
+    public byte[] decodeUnix(MemorySegment from, long at, int length) {
+        byte[] name = bytes(from, at + UNIX_NAME, Math.max(length - UNIX_NAME, 0));
+        if (name.length == 0 || name[0] == 0) {
+            return beginsWithLength ? new byte[0] : name;
+        }
+        int end = 0;
+        while (end < name.length && name[end] != 0) {
+            end++;
+        }
+        return Arrays.copyOf(name, end);
+    }
+
+    /** Reads an address; a mapped address is returned as an IPv4 address. */
+    public InetSocketAddress decode(MemorySegment from, long at) {
+        int family = familyAt(from, at);
         int port = Short.toUnsignedInt(from.get(NETWORK_SHORT, at + PORT));
         try {
             if (family == INET) {

@@ -94,6 +94,7 @@ public final class Fds {
 
     private static final boolean BSD = Os.current().isBsd();
     private static final int F_GETFL = 3;
+    private static final int F_SETFL = 4;
     private static final int F_SETFD = 2;
     private static final int F_DUPFD_CLOEXEC = switch (Os.current()) {
         case MACOS -> 67;
@@ -191,6 +192,14 @@ public final class Fds {
     /** Returns another number for the same open file, close-on-exec and not one of the first three. */
     public static int duplicate(int fd) throws ErrnoException {
         return Downcall.check("fcntl(F_DUPFD_CLOEXEC)", fd, Posix.fcntl(fd, F_DUPFD_CLOEXEC, 3));
+    }
+
+    /** Makes calls on the open file not block: for one that is ours alone, or that nobody else reads and writes. */
+    public static void setNonBlocking(int fd) throws ErrnoException {
+        int flags = Downcall.check("fcntl(F_GETFL)", fd, Posix.fcntl(fd, F_GETFL, 0));
+        if ((flags & O_NONBLOCK) == 0) {
+            Downcall.check("fcntl(F_SETFL)", fd, Posix.fcntl(fd, F_SETFL, flags | O_NONBLOCK));
+        }
     }
 
     /** Makes the number close-on-exec, because it is ours. This does not affect the open file. */

@@ -476,13 +476,15 @@ public final class Sockets {
 
     public static InetSocketAddress localAddress(int fd) throws ErrnoException {
         try (CallState state = CallState.borrow()) {
-            Posix.putInt(state.scratch() + VALUE, SocketAddressCodec.MAX_BYTES);
-            Downcall.check(
-                    "getsockname",
-                    fd,
-                    Downcall.run(state, Name.GETSOCKNAME, fd, state.scratch(), state.scratch() + VALUE));
+            Downcall.check("getsockname", fd, localName(state, fd, SocketAddressCodec.MAX_BYTES));
             return CODEC.decode(MEMORY, state.scratch());
         }
+    }
+
+    /** Writes the socket's own address into the scratch, and its length behind it. Returns 0, or {@code -errno}. */
+    static int localName(CallState state, int fd, int bytes) {
+        Posix.putInt(state.scratch() + VALUE, bytes);
+        return Downcall.run(state, Name.GETSOCKNAME, fd, state.scratch(), state.scratch() + VALUE);
     }
 
     /** Binds to the address in the scratch. Returns 0, or {@code -errno}. */
