@@ -5,6 +5,7 @@ import io.millrace.backplane.Gap;
 import io.millrace.backplane.Message;
 import io.millrace.backplane.RoomFormat;
 import io.millrace.backplane.Rooms;
+import io.millrace.backplane.Subscription;
 import io.millrace.backplane.Topic;
 import io.millrace.engine.Reactors;
 import io.millrace.server.Connection;
@@ -16,6 +17,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -45,8 +48,9 @@ public final class RoomsChat implements ConnectionHandler {
                 .open();
         Rooms rooms = Rooms.on(backplane, () -> started.join().context(), new Lines());
         long count = options.number("--rooms", 1, 1, 1_000_000);
+        List<Subscription> quiet = new ArrayList<>();
         for (long i = 1; i < count; i++) {
-            backplane.topic("quiet-" + i).subscribe(message -> {});
+            quiet.add(backplane.topic("quiet-" + i).subscribe(message -> {}));
         }
         TcpServer server = TcpServer.builder()
                 .manager(reactors)
@@ -54,7 +58,7 @@ public final class RoomsChat implements ConnectionHandler {
                         InetAddress.getLoopbackAddress(), (int) options.number("--port", 0, 0, 65_535)))
                 .start(Framing.lines(LONGEST_LINE).frames(new RoomsChat(backplane.topic("talk"), rooms)));
         started.complete(server);
-        while (backplane.metrics().topics() < count || backplane.metrics().behind() > 0) {
+        while (!quiet.stream().allMatch(one -> one.position() != null)) {
             Thread.sleep(20); // it follows them all when it says that it listens
         }
         System.out.printf(
