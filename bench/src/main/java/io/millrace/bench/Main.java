@@ -23,7 +23,7 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
- * {@code ./millrace bench [SUITE] [--quick] [--rounds N] [--only PART] [--json FILE]}, and {@code ./millrace bench compare OLD.json NEW.json}. Exit status: 0; 1 if a candidate
+ * {@code ./millrace bench [SUITE] [--quick] [--rounds N] [--only PART] [--json FILE]}, {@code ./millrace bench compare OLD.json NEW.json} and {@code ./millrace bench scale FILE.json}. Exit status: 0; 1 if a candidate
  * failed on the way, or something became slower; 2, and one line on standard error, for what makes no sense.
  */
 public final class Main {
@@ -32,6 +32,7 @@ public final class Main {
     private static final int MOST_ROUNDS = 1_000;
     private static final String ALL = "all";
     private static final String COMPARE = "compare";
+    private static final String SCALE = "scale";
 
     private Main() {}
 
@@ -45,6 +46,9 @@ public final class Main {
             List<String> words = List.of(args);
             if (!words.isEmpty() && words.getFirst().equals(COMPARE) && !words.contains("--help")) {
                 return compare(words.subList(1, words.size()), out);
+            }
+            if (!words.isEmpty() && words.getFirst().equals(SCALE)) {
+                return ScaleCommand.run(args, out);
             }
             ParseResult parsed = bench.parseArgs(args);
             if (parsed.isUsageHelpRequested()) {
@@ -129,12 +133,17 @@ public final class Main {
         names.add(ALL);
         String suites = String.join("|", names);
         spec.usageMessage()
-                .customSynopsis("millrace bench [SUITE] [OPTIONS]", "millrace bench compare OLD.json NEW.json")
+                .customSynopsis(
+                        "millrace bench [SUITE] [OPTIONS]",
+                        "millrace bench compare OLD.json NEW.json",
+                        "millrace bench scale FILE.json [OPTIONS]")
                 .description(
                         "Runs Millrace beside its peers, in turns, and tells the ratios with their spread. Peers that"
                                 + " are not installed are named, with the command that installs them.",
                         "compare tells what became faster or slower between two runs, beyond what chance explains;"
-                                + " its exit status is 1 if something became slower.")
+                                + " its exit status is 1 if something became slower.",
+                        "scale tells what a service of many users takes, by the figures of a run of backplane;"
+                                + " scale --help has its options.")
                 .sortOptions(false);
         spec.addPositional(PositionalParamSpec.builder()
                 .index("0")

@@ -43,6 +43,11 @@ class MainTest {
         compare a.json b c      | compare needs two files of results: millrace bench compare OLD.json NEW.json
         compare no.json b.json  | cannot compare no.json: there is no such file
         compare pom.xml b.json  | cannot compare pom.xml: it is not JSON
+        scale                   | scale needs a file of results: millrace bench scale FILE.json
+        scale no.json           | cannot size by no.json: there is no such file
+        scale pom.xml           | cannot read pom.xml: it is not JSON
+        scale pom.xml --room 0  | --room must be above 0 and at most a billion, not 0.0
+        scale pom.xml --frob    | cannot understand --frob; try millrace bench --help
         """)
     @DisplayName("what makes no sense is one line that says so, and exit status 2")
     void nonsense(String line, String message) {

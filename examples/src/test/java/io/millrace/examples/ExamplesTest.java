@@ -362,6 +362,28 @@ class ExamplesTest {
     }
 
     @Test
+    @DisplayName("rooms over several engines: each is on one of them, and a connection may be in rooms of several")
+    void splitRooms() throws Exception {
+        try (Program server = Program.start(SplitRooms.class, "0", "memory:a", "memory:b")) {
+            int port = server.port();
+            try (Socket anna = Program.connect(port);
+                    Socket ben = Program.connect(port)) {
+                Program.say(anna, "lobby hello");
+                Program.hear(anna, "lobby hello");
+                Program.say(ben, "kitchen tea?");
+                Program.hear(ben, "kitchen tea?");
+                Program.say(ben, "lobby hi");
+                Program.hear(ben, "lobby hello", "lobby hi");
+                Program.hear(anna, "lobby hi");
+                Program.say(ben, "$nodes x");
+                Program.hear(ben, "which room?");
+            }
+            server.pressEnter();
+            server.endsWell();
+        }
+    }
+
+    @Test
     @DisplayName("a Netty server and a TcpServer on one thread")
     void nettyBesideTcpServer() throws Exception {
         Process server = start(NettyBesideTcpServer.class, null);

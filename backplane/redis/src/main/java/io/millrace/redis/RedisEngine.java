@@ -8,6 +8,8 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.millrace.backplane.Position;
 import io.millrace.backplane.spi.Engine;
 import io.millrace.backplane.spi.EngineSettings;
@@ -22,14 +24,14 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BiFunction;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A backplane over Redis Streams: connects, and connects again. While there is a {@link Session}, {@link Appender} and
  * {@link Follower} use it. Whoever notices that it is lost says so here, once for each.
  *
- * <p>A server that is silent is taken for lost: the commands' connection is pinged each second, and the waiting one has to
- * answer at the end of each wait.
+ * <p>A server that is silent is taken for lost: both connections are pinged each second.
  */
 final class RedisEngine implements Engine {
     private static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.UTF8, ByteArrayCodec.INSTANCE);
@@ -65,8 +67,7 @@ final class RedisEngine implements Engine {
         this.loops = new Loops(settings.manager());
         this.client = new LoopClient(loops, uri);
         this.appender = new Appender(settings.namespace(), settings.node(), settings.history(), this::lose);
-        this.follower = new Follower(
-                this::lose, this::later, () -> settings.manager().clock().nanoTime());
+        this.follower = new Follower(this::lose);
     }
 
     @Override
@@ -83,9 +84,11 @@ final class RedisEngine implements Engine {
                 return;
             }
         }
-        CompletableFuture<StatefulRedisConnection<String, byte[]>> commands = connection();
-        CompletableFuture<StatefulRedisConnection<String, byte[]>> waiting = connection();
-        var ignored = commands.thenCompose(one -> waiting.thenCompose(two -> Session.begin(one, two)))
+        CompletableFuture<StatefulRedisConnection<String, byte[]>> commands =
+                connection(() -> client.connectAsync(CODEC, uri));
+        CompletableFuture<StatefulRedisPubSubConnection<String, byte[]>> waiting =
+                connection(() -> client.connectPubSubAsync(CODEC, uri));
+        var ignored = commands.thenCompose(one -> waiting.thenCompose(two -> Session.begin(one, two, uri.getDatabase())))
                 .thenCompose(this::endPredecessor)
                 .whenComplete((next, failure) -> {
                     if (failure == null) {
@@ -97,9 +100,9 @@ final class RedisEngine implements Engine {
                 });
     }
 
-    private CompletableFuture<StatefulRedisConnection<String, byte[]>> connection() {
+    private static <T> CompletableFuture<T> connection(Supplier<CompletionStage<T>> begin) {
         try {
-            return client.connectAsync(CODEC, uri).toCompletableFuture();
+            return begin.get().toCompletableFuture();
         } catch (RuntimeException e) { // its threads have ended, or it cannot begin
             return CompletableFuture.failedFuture(e);
         }
@@ -108,7 +111,7 @@ final class RedisEngine implements Engine {
     /** Those that stand. */
     private static void closeBoth(
             CompletableFuture<StatefulRedisConnection<String, byte[]>> one,
-            CompletableFuture<StatefulRedisConnection<String, byte[]>> two) {
+            CompletableFuture<StatefulRedisPubSubConnection<String, byte[]>> two) {
         var ignored = CompletableFuture.allOf(
                 one.thenCompose(StatefulRedisConnection::closeAsync),
                 two.thenCompose(StatefulRedisConnection::closeAsync));
@@ -146,6 +149,12 @@ final class RedisEngine implements Engine {
         };
         next.commands.addListener(watch);
         next.waiting.addListener(watch);
+        next.waiting.addListener(new RedisPubSubAdapter<>() {
+            @Override
+            public void message(String channel, byte[] bytes) {
+                follower.published(next, next.keyOf(channel), bytes);
+            }
+        });
         follower.begin(next);
         appender.begin(next, sameRun);
         tell(() -> settings.listener().onConnected());
@@ -225,7 +234,7 @@ final class RedisEngine implements Engine {
                 var ignored = now.ping().whenComplete((pong, failure) -> answeredPing(now));
             }
         }
-        if (now != null && (silent || follower.overdue().compareTo(SILENCE) > 0)) {
+        if (now != null && silent) {
             lose(now, new IllegalStateException("no answer for " + SILENCE.toSeconds() + " s"));
         }
         later(CHECK, this::check);

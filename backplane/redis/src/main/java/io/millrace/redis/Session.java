@@ -6,50 +6,50 @@ import io.lettuce.core.Range;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.StreamMessage;
-import io.lettuce.core.UnblockType;
-import io.lettuce.core.XAddArgs;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.millrace.backplane.Position;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The two connections to one server, from when it answers until one of them is lost: one for commands, one that waits for
- * new records. A connection leads to one process, so what comes over it is of the run that it said at the beginning.
+ * The two connections to one server, from when it answers until one of them is lost: one for commands, one that is
+ * subscribed to the channels of streams. A connection leads to one process, so what comes over it is of the run that it said at the beginning.
  */
 final class Session {
     final StatefulRedisConnection<String, byte[]> commands;
-    final StatefulRedisConnection<String, byte[]> waiting;
+    final StatefulRedisPubSubConnection<String, byte[]> waiting;
     final String run;
     final long commandsId;
-    final long waitingId;
+    /** Channels are the same in all databases of a server, and streams are not. */
+    private final String suffix;
 
     private Session(
             StatefulRedisConnection<String, byte[]> commands,
-            StatefulRedisConnection<String, byte[]> waiting,
+            StatefulRedisPubSubConnection<String, byte[]> waiting,
             String run,
             long commandsId,
-            long waitingId) {
+            int database) {
         this.commands = commands;
         this.waiting = waiting;
         this.run = run;
         this.commandsId = commandsId;
-        this.waitingId = waitingId;
+        this.suffix = "@" + database;
     }
 
     /** Asks the server who it is. */
     static CompletableFuture<Session> begin(
-            StatefulRedisConnection<String, byte[]> commands, StatefulRedisConnection<String, byte[]> waiting) {
+            StatefulRedisConnection<String, byte[]> commands,
+            StatefulRedisPubSubConnection<String, byte[]> waiting,
+            int database) {
         CompletableFuture<String> run =
                 commands.async().info("server").thenApply(Session::runId).toCompletableFuture();
         CompletableFuture<Long> commandsId = commands.async().clientId().toCompletableFuture();
-        CompletableFuture<Long> waitingId = waiting.async().clientId().toCompletableFuture();
-        return CompletableFuture.allOf(run, commandsId, waitingId)
-                .thenApply(all -> new Session(commands, waiting, run.join(), commandsId.join(), waitingId.join()));
+        return CompletableFuture.allOf(run, commandsId)
+                .thenApply(all -> new Session(commands, waiting, run.join(), commandsId.join(), database));
     }
 
     private static String runId(String info) {
@@ -70,8 +70,18 @@ final class Session {
         return async().clientKill(KillArgs.Builder.id(id));
     }
 
-    CompletionStage<Long> unblock() {
-        return async().clientUnblock(waitingId, UnblockType.TIMEOUT);
+    /** Completes when the server has it: whatever is published afterwards is sent. */
+    CompletionStage<Void> subscribe(String key) {
+        return waiting.async().subscribe(key + suffix);
+    }
+
+    /** Returns the stream that a channel belongs to. */
+    String keyOf(String channel) {
+        return channel.substring(0, Math.max(0, channel.length() - suffix.length()));
+    }
+
+    void unsubscribe(String key) {
+        var ignored = waiting.async().unsubscribe(key + suffix);
     }
 
     /** Returns the end of a stream, which exists then and is of this run. */
@@ -83,9 +93,15 @@ final class Session {
 
     /** Completes with null if there is no such stream. */
     CompletionStage<String> add(String key, String epoch, byte[] bytes, int history) {
-        XAddArgs args =
-                new XAddArgs().id(epoch + "-*").nomkstream().maxlen(history).approximateTrimming();
-        return async().xadd(key, args, Map.of(Streams.FIELD, bytes));
+        return async().<byte[]>eval(
+                        Streams.ADD,
+                        ScriptOutputType.VALUE,
+                        new String[] {key},
+                        (epoch + "-*").getBytes(StandardCharsets.US_ASCII),
+                        bytes,
+                        Integer.toString(history).getBytes(StandardCharsets.US_ASCII),
+                        (key + suffix).getBytes(StandardCharsets.UTF_8))
+                .thenApply(id -> id == null ? null : new String(id, StandardCharsets.US_ASCII));
     }
 
     CompletionStage<List<StreamMessage<String, byte[]>>> range(String key, String after, int count) {
@@ -105,9 +121,9 @@ final class Session {
                 && String.valueOf(failure.getMessage()).contains("equal or smaller");
     }
 
-    /** Whether the server still answers. */
+    /** Whether the server still answers on both. */
     CompletionStage<String> ping() {
-        return async().ping();
+        return async().ping().thenCombine(waiting.async().ping(), (one, other) -> one);
     }
 
     boolean isOpen() {

@@ -3,7 +3,11 @@ package io.millrace.redis;
 import io.lettuce.core.StreamMessage;
 import io.millrace.backplane.Position;
 import io.millrace.backplane.spi.StoredRecord;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a log is kept in Redis: a stream of the topic's name, whose ids are positions. The part before the dash, which is
@@ -16,6 +20,8 @@ import java.util.List;
  */
 final class Streams {
     static final String FIELD = "r";
+    private static final Pattern ID = Pattern.compile("[0-9]{1,18}-[0-9]{1,18}");
+    private static final int LONGEST_ID = 40;
 
     /**
      * Returns the id of the end of a stream. Makes the stream if there is none. KEYS: the stream, what remembers the
@@ -43,7 +49,32 @@ final class Streams {
             return last()
             """;
 
+    /**
+     * Appends a record and publishes it, with its id, to the stream's channel: both or neither, in one order.
+     * Returns the id, or nothing if there is no such stream. KEYS: the stream; ARGV: the id, of which Redis counts the second
+     * part, the record, how many records to keep, the channel.
+     */
+    static final String ADD = """
+            local id = redis.call('XADD', KEYS[1], 'NOMKSTREAM', 'MAXLEN', '~', ARGV[3], ARGV[1], 'r', ARGV[2])
+            if id then redis.call('PUBLISH', ARGV[4], id .. ' ' .. ARGV[2]) end
+            return id
+            """;
+
     private Streams() {}
+
+    /** Reads what {@link #ADD} publishes; null if somebody else has published it. */
+    static @Nullable StoredRecord published(byte[] bytes) {
+        int blank = 0;
+        while (blank < bytes.length && blank < LONGEST_ID && bytes[blank] != ' ') {
+            blank++;
+        }
+        if (blank == bytes.length || !ID.matcher(new String(bytes, 0, blank, StandardCharsets.US_ASCII)).matches()) {
+            return null;
+        }
+        return new StoredRecord(
+                position(new String(bytes, 0, blank, StandardCharsets.US_ASCII)),
+                Arrays.copyOfRange(bytes, blank + 1, bytes.length));
+    }
 
     /** The braces keep both in one slot. */
     static String key(String namespace, String topic) {

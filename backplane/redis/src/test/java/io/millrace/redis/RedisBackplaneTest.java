@@ -9,6 +9,7 @@ import org.junit.jupiter.api.DisplayName;
 @DisplayName("backplane over Redis")
 class RedisBackplaneTest extends BackplaneContract {
     private static RedisProcess server;
+    private static int cuts;
 
     @BeforeAll
     static void startServer() throws Exception {
@@ -45,8 +46,15 @@ class RedisBackplaneTest extends BackplaneContract {
         server.start();
     }
 
+    /** Those for commands, those that are subscribed, or both, in turn. */
     @Override
     protected void cutConnections() throws Exception {
-        server.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+        int cut = cuts++ % 3;
+        if (cut != 1) {
+            server.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+        }
+        if (cut != 0) {
+            server.command("CLIENT", "KILL", "TYPE", "pubsub", "SKIPME", "yes");
+        }
     }
 }

@@ -17,14 +17,20 @@ import io.millrace.testkit.RedisProcess;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.Socket;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -250,6 +256,76 @@ class RedisEngineTest {
             history.publish(backplane.topic("room"), "p", 1).get(10, TimeUnit.SECONDS);
             Await.until("it has come", () -> recorder.count() == 2);
             assertThat(recorder.gaps()).isEmpty();
+        }
+    }
+
+    @Test
+    @DisplayName("bp-1: redis: a message takes the server the same, however many topics its subscribers follow besides")
+    void quietTopics() throws Exception {
+        try (Reactors reactors = reactors();
+                Backplane backplane = Backplane.builder(server.url(), reactors)
+                        .timeout(Duration.ofMinutes(2)) // so that few heartbeats are counted
+                        .open()) {
+            AtomicInteger heard = new AtomicInteger();
+            Subscription talk = backplane.topic("talk").subscribe(message -> heard.incrementAndGet());
+            Await.until("it follows", () -> talk.position() != null);
+            long alone = bytesToServer(backplane, heard);
+            List<Subscription> quiet = new ArrayList<>();
+            for (int i = 0; i < 500; i++) {
+                quiet.add(backplane.topic("quiet-" + i).subscribe(message -> {}));
+            }
+            Await.until("it follows all", () -> quiet.stream().allMatch(one -> one.position() != null));
+            bytesToServer(backplane, heard); // among them the last commands that following takes
+            assertThat(bytesToServer(backplane, heard)).isLessThan(2 * alone);
+        }
+    }
+
+    /** What the server is sent while fifty messages are published and heard, one after the other. */
+    private static long bytesToServer(Backplane backplane, AtomicInteger heard) throws Exception {
+        long before = received();
+        for (int i = 0; i < 50; i++) {
+            int count = heard.get() + 1;
+            ack(backplane, "talk", "x");
+            Await.until("it has come", () -> heard.get() == count);
+        }
+        return received() - before;
+    }
+
+    private static long received() throws IOException {
+        URI uri = URI.create(server.url());
+        try (Socket socket = new Socket(uri.getHost(), uri.getPort());
+                BufferedReader in =
+                        new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII))) {
+            socket.getOutputStream().write("INFO stats\r\n".getBytes(StandardCharsets.US_ASCII));
+            String line = in.readLine();
+            while (!line.startsWith("total_net_input_bytes:")) {
+                line = in.readLine();
+            }
+            return Long.parseLong(line.substring(line.indexOf(':') + 1));
+        }
+    }
+
+    @Test
+    @DisplayName("bp-2: redis: databases of one server have nothing in common, not even where their topics are at the same position")
+    void databases() throws Exception {
+        try (Reactors reactors = reactors();
+                Backplane here = Backplane.open(server.url() + "/0", reactors)) {
+            List<String> heard = new CopyOnWriteArrayList<>();
+            Subscription subscription = here.topic("room")
+                    .subscribe(message -> heard.add(
+                            StandardCharsets.UTF_8.decode(message.data()).toString()));
+            Await.until("it follows", () -> subscription.position() != null);
+            Position before = ack(here, "room", "first");
+            Await.until("it has come", () -> heard.size() == 1);
+            server.command("COPY", "millrace:{room}", "millrace:{room}", "DB", "1");
+            server.command("COPY", "millrace:{room}:run", "millrace:{room}:run", "DB", "1");
+            try (Backplane there = Backplane.open(server.url() + "/1", reactors)) {
+                assertThat(ack(there, "room", "of the other database"))
+                        .isEqualTo(new Position(before.epoch(), before.offset() + 1));
+            }
+            ack(here, "room", "second");
+            Await.until("it has come", () -> heard.contains("second"));
+            assertThat(heard).containsExactly("first", "second");
         }
     }
 

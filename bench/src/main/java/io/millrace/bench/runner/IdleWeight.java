@@ -84,19 +84,20 @@ record IdleWeight(ServerProgram how, int idle, Session session, Holder holder, d
         return Server.start(session.children(), Pinning.load(command), Map.of(), session.log("idle connections"));
     }
 
-    /** In use after full collections. */
     private double heap(Server server) throws IOException, InterruptedException {
-        if (!how.compiles()) {
-            return 0;
-        }
-        jcmd(server, "GC.run");
-        jcmd(server, "GC.run");
-        return used(jcmd(server, "GC.heap_info"));
+        return how.compiles() ? heap(session, server) : 0;
+    }
+
+    /** In use after full collections. */
+    static double heap(Session session, Server server) throws IOException, InterruptedException {
+        jcmd(session, server, "GC.run");
+        jcmd(session, server, "GC.run");
+        return used(jcmd(session, server, "GC.heap_info"));
     }
 
     /** Bytes in use by the stacks of virtual threads that are not running. */
     private double stacks(Server server) throws IOException, InterruptedException {
-        return how.compiles() ? stacks(jcmd(server, "GC.class_histogram")) : 0;
+        return how.compiles() ? stacks(jcmd(session, server, "GC.class_histogram")) : 0;
     }
 
     /** The line of the stacks in jcmd GC.class_histogram; 0 if there is none. */
@@ -106,7 +107,7 @@ record IdleWeight(ServerProgram how, int idle, Session session, Holder holder, d
         return line.find() ? Double.parseDouble(line.group(1)) : 0;
     }
 
-    private String jcmd(Server server, String what) throws IOException, InterruptedException {
+    private static String jcmd(Session session, Server server, String what) throws IOException, InterruptedException {
         return session.children()
                 .run("jcmd", session.log("jcmd"), List.of(Tools.jdk("jcmd"), Long.toString(server.pid()), what));
     }

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** One run of the program: what suites need to make a comparison, and where its outcome goes. */
 public final class Session implements AutoCloseable {
@@ -81,6 +82,11 @@ public final class Session implements AutoCloseable {
     void print(String line) {
         progress.clear();
         out.println(line);
+    }
+
+    /** The figures of what was compared so far; empty if nothing was. */
+    Optional<Path> figures() {
+        return Files.exists(report.file()) ? Optional.of(report.file()) : Optional.empty();
     }
 
     /** Waits for a server to end what its load has left it to do. */

@@ -18,6 +18,7 @@ public interface Suite {
         suites.put("redis", new RedisSuite());
         suites.put("http", new HttpSuite());
         suites.put("udp", new UdpSuite());
+        suites.put("backplane", new BackplaneSuite());
         suites.put("netty", new NettySuite());
         suites.put("timers", JvmSuites::timers);
         suites.put("channels", JvmSuites::channels);
