@@ -443,6 +443,15 @@ public abstract sealed class ManagerServerLoop implements ServerLoop
             return true;
         }
 
+        /** Looks into the socket: a manager tells of what arrives only when it is asked, or later. */
+        final boolean isInputInSocket() {
+            try {
+                return stream.isConnected() && stream.mayHaveInput();
+            } catch (IOException e) {
+                return false; // closed or broken, which a read reports
+            }
+        }
+
         private void onManagerEnd() {
             if (!closed) {
                 try {
