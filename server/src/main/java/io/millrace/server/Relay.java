@@ -51,12 +51,7 @@ public final class Relay {
         if (one.equals(other)) {
             throw new IllegalArgumentException("cannot relay " + one + " to itself: a relay needs two connections");
         }
-        join(new RelaySide(one), new RelaySide(other));
-    }
-
-    private static void join(RelaySide one, RelaySide other) {
-        one.join(other);
-        other.join(one);
+        RelaySide.join(new RelaySide(one), new RelaySide(other));
     }
 
     /**
@@ -254,7 +249,7 @@ public final class Relay {
                         + ": this handler is for one connection; call Relay.to for each");
             }
             super.onConnect(connection);
-            join(new RelaySide(connection), waits);
+            RelaySide.join(new RelaySide(connection), waits);
         }
 
         @Override

@@ -320,18 +320,23 @@ public final class UdpServer implements AutoCloseable {
             pending.decrementAndGet();
             return false;
         }
-        Receiver by = receivers.get(Math.floorMod(nextSender.getAndIncrement(), receivers.size()));
-        ByteBuffer copy = ByteBuffer.allocate(data.remaining()).put(data).flip();
+        boolean handedOver = false;
         try {
+            Receiver by = receivers.get(Math.floorMod(nextSender.getAndIncrement(), receivers.size()));
+            ByteBuffer copy = ByteBuffer.allocate(data.remaining()).put(data).flip();
             by.loop.execute(() -> {
                 pending.decrementAndGet();
                 by.transport.send(to, copy);
             });
-            return true;
+            handedOver = true;
         } catch (RejectedExecutionException e) {
-            pending.decrementAndGet();
-            return false;
+            // The loop has ended.
+        } finally {
+            if (!handedOver) {
+                pending.decrementAndGet();
+            }
         }
+        return handedOver;
     }
 
     // ---- Ending ----

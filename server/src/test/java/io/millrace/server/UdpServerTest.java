@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.millrace.engine.Reactors;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.net.BindException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
@@ -330,6 +331,20 @@ class UdpServerTest {
         }
         server.close();
         assertThat(server.send(sender, ByteBuffer.allocate(1))).isFalse();
+    }
+
+    @Test
+    @DisplayName("srv-14: a datagram whose bytes cannot be copied does not count as one that waits")
+    void notCopied() throws Exception {
+        UdpServer server = keep(server("epoll", 1).maxPending(1).start((from, data) -> {}));
+        DatagramSocket peer = socket();
+        InetSocketAddress to = new InetSocketAddress(server.address().getAddress(), peer.getLocalPort());
+        ByteBuffer gone;
+        try (Arena arena = Arena.ofShared()) {
+            gone = arena.allocate(1).asByteBuffer();
+        }
+        assertThatThrownBy(() -> server.send(to, gone)).isInstanceOf(IllegalStateException.class);
+        assertThat(server.send(to, ByteBuffer.allocate(1))).isTrue();
     }
 
     @Test

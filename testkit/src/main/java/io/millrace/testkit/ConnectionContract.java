@@ -432,6 +432,25 @@ public abstract class ConnectionContract {
     }
 
     @Test
+    @DisplayName("srv-17, mill-15: an empty piece that another thread sends behind a file stops nothing")
+    void emptyPieceBehindAFile(@TempDir Path directory) throws Exception {
+        byte[] content = random(5_000);
+        Path file = Files.write(directory.resolve("file"), content);
+        ConnectionRig.Peer peer = rig().open(rig().server().waterMarks(LARGE, LARGE, 2 * LARGE), new Recording());
+        assertThat(next()).isEqualTo("connect");
+        Connection connection = peer.connection();
+        connection.send(ByteBuffer.allocate(LARGE)); // some of which waits while the rest is sent
+        connection.sendFile(file);
+        connection.send(ByteBuffer.allocate(0));
+        connection.send(ByteBuffer.wrap(content));
+        connection.close();
+        byte[] all = peer.readToEnd();
+        assertThat(all).hasSize(LARGE + 2 * content.length);
+        assertThat(Arrays.copyOfRange(all, LARGE, LARGE + content.length)).isEqualTo(content);
+        assertThat(Arrays.copyOfRange(all, LARGE + content.length, all.length)).isEqualTo(content);
+    }
+
+    @Test
     @DisplayName("srv-17, srv-14: an open file that is not taken is closed all the same")
     void fileNotTaken(@TempDir Path directory) throws Exception {
         Path file = Files.write(directory.resolve("file"), new byte[10_000]);
@@ -879,6 +898,25 @@ public abstract class ConnectionContract {
         rig().advance(Duration.ofMillis(4900));
         assertNothingMore();
         rig().advance(Duration.ofMillis(100));
+        assertThat(next()).isEqualTo("error SocketTimeoutException");
+        assertThat(next()).isEqualTo("disconnect");
+    }
+
+    @Test
+    @DisplayName("srv-17, srv-12: one that is paused is idle all the same if nothing has come that it leaves unread")
+    void pausedIsIdleIfNothingIsUnread() throws Exception {
+        ConnectionRig.Peer peer = rig().open(rig().server().readIdleTimeout(Duration.ofSeconds(10)), new Recording() {
+            @Override
+            public void onConnect(Connection connection) throws Exception {
+                connection.pauseReads();
+                super.onConnect(connection);
+            }
+        });
+        assertThat(next()).isEqualTo("connect");
+        peer.connection();
+        rig().advance(Duration.ofSeconds(9));
+        assertNothingMore();
+        rig().advance(Duration.ofSeconds(2));
         assertThat(next()).isEqualTo("error SocketTimeoutException");
         assertThat(next()).isEqualTo("disconnect");
     }

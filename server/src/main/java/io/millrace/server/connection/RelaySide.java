@@ -54,13 +54,66 @@ public final class RelaySide extends PauseHandshake implements ConnectionHandler
         }
     }
 
-    /** Any thread, for both sides: from now on each is the other's. */
-    public void join(RelaySide to) {
+    /**
+     * Any thread: from now on each is the other's. A connection has one relay, for good; so both are taken for this one before either begins, or a
+     * mistake would send bytes into a relay that exists, and end it.
+     *
+     * @throws IllegalStateException if this is called in a callback of one that has a relay; then nothing has changed
+     */
+    public static void join(RelaySide one, RelaySide other) {
+        boolean mine = one.here.tryRelay();
+        boolean its = other.here.tryRelay();
+        if (mine && its) {
+            one.join(other);
+            other.join(one);
+            return;
+        }
+        if (mine) {
+            one.here.relayNoMore();
+        }
+        if (its) {
+            other.here.relayNoMore();
+        }
+        List<RelaySide> refused = mine ? List.of(other) : its ? List.of(one) : List.of(one, other);
+        for (RelaySide side : refused) {
+            if (side.here.isInCallback()) {
+                throw side.alreadyRelayed();
+            }
+        }
+        for (RelaySide side : refused) {
+            side.refuse(mine ? one : its ? other : null);
+        }
+    }
+
+    /** Tells this side's handler, and ends the one that has no relay, because nobody else knows that it will have none. */
+    private void refuse(@Nullable RelaySide left) {
+        boolean ended = false;
+        try {
+            here.execute(() -> {
+                throw alreadyRelayed();
+            });
+        } catch (RejectedExecutionException e) {
+            ended = true;
+        }
+        if (left != null && ended) {
+            passEnd(left);
+        } else if (left != null) {
+            left.here.close();
+        }
+    }
+
+    /** In a callback. */
+    private IllegalStateException alreadyRelayed() {
+        String to = here.handler instanceof RelaySide side && side.other != null ? ", to " + side.other.here : "";
+        return new IllegalStateException("cannot relay " + here + ": it is already relayed" + to);
+    }
+
+    private void join(RelaySide to) {
         if (here.isInCallback()) {
             begin(to);
         } else {
             try {
-                here.execute(() -> beginOrClose(to));
+                here.execute(() -> begin(to));
             } catch (RejectedExecutionException e) {
                 if (early.isEmpty()) {
                     passEnd(to);
@@ -79,24 +132,13 @@ public final class RelaySide extends PauseHandshake implements ConnectionHandler
         if (present instanceof RelaySide waits) {
             if (waits.other != null) {
                 here.replaceHandler(present);
-                throw new IllegalStateException(
-                        "cannot relay " + here + ": it is already relayed, to " + waits.other.here);
+                throw alreadyRelayed();
             }
             early = waits.early; // for another that did not come
         }
         before = present;
         here.setFraming(Framing.none());
         here.setPausedByRelay(true);
-    }
-
-    /** If this side is another's already, nobody would tell the other side of an end. */
-    private void beginOrClose(RelaySide to) {
-        try {
-            begin(to);
-        } catch (IllegalStateException e) {
-            to.here.close();
-            throw e;
-        }
     }
 
     private void begin(RelaySide to) {

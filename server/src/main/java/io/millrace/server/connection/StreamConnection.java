@@ -87,6 +87,7 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
     private static final VarHandle DOOMED;
     private static final VarHandle IDLE_WATCH;
     private static final VarHandle NEXT_FRAMING;
+    private static final VarHandle RELAYED;
 
     static {
         try {
@@ -95,6 +96,7 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
             DOOMED = lookup.findVarHandle(StreamConnection.class, "doomed", boolean.class);
             IDLE_WATCH = lookup.findVarHandle(StreamConnection.class, "idleWatch", IdleWatch.class);
             NEXT_FRAMING = lookup.findVarHandle(StreamConnection.class, "nextFraming", FramingTerms.class);
+            RELAYED = lookup.findVarHandle(StreamConnection.class, "relayed", boolean.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -129,6 +131,9 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
     private volatile boolean pausedByUser;
     /** The same for the other side of a {@link Relay}, which pauses it while it is full or not connected yet. */
     private volatile boolean pausedByRelay;
+    /** Whether a relay has it, or is about to. */
+    @SuppressWarnings("UnusedVariable") // accessed through RELAYED
+    private volatile boolean relayed;
     /** Null if it never had a limit. */
     private volatile @Nullable IdleWatch idleWatch;
     /**
@@ -161,6 +166,9 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
     private boolean lastTurn;
 
     private boolean inputEnded;
+    /** Whether callbacks have got to that end, which they may do later off the loop. */
+    private boolean inputEndHandled;
+
     private boolean outputEnded;
     private boolean aborting;
     private long backlog;
@@ -435,15 +443,29 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
             return; // as if it were closed already: it may be an end that only this side sees
         }
         call(() -> {
-            if (isWanted()) {
-                FrameDecoder decoder = frames;
-                if (decoder == null) {
-                    tellEndOfInput();
-                } else {
-                    decoder.endOfInput();
+            try {
+                if (isWanted()) {
+                    FrameDecoder decoder = frames;
+                    if (decoder == null) {
+                        tellEndOfInput();
+                    } else {
+                        decoder.endOfInput();
+                    }
+                }
+            } finally {
+                if (!isOnLoop()) {
+                    runOnLoop(this::onInputEndHandled);
                 }
             }
         });
+        if (isOnLoop()) {
+            onInputEndHandled();
+        }
+    }
+
+    /** The handler was told of the end, or frames before it are held, which is not known earlier. On the loop. */
+    private void onInputEndHandled() {
+        inputEndHandled = true;
         endIfBothEnded();
     }
 
@@ -462,7 +484,7 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
      * it is checked again afterwards.
      */
     private void endIfBothEnded() {
-        if (inputEnded && outputEnded && !inCallback && !framesHeld) {
+        if (inputEndHandled && outputEnded && !inCallback && !framesHeld) {
             finishSoon(null);
         }
     }
@@ -565,6 +587,16 @@ public final class StreamConnection extends ConnectionOutput implements Transpor
     }
 
     // ---- For RelaySide ----
+
+    /** Takes it for a relay. Returns false if it has one. Any thread. */
+    boolean tryRelay() {
+        return RELAYED.compareAndSet(this, false, true);
+    }
+
+    /** Undoes {@link #tryRelay}, before anything was relayed. */
+    void relayNoMore() {
+        relayed = false;
+    }
 
     /** Begins to read, except while the other side is full. Any thread. */
     void beginRelay() {

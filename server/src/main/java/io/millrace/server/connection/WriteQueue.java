@@ -106,7 +106,7 @@ public final class WriteQueue {
         FILE_BYTES.getAndAdd(this, ofBytes);
     }
 
-    /** Adds a copy of the bytes. */
+    /** Adds a copy of the bytes, of which there is at least one. */
     void addCopy(ByteBuffer data) {
         int count = data.remaining();
         ByteBuffer last = chunk;
@@ -121,8 +121,14 @@ public final class WriteQueue {
         bytes += count;
     }
 
-    /** Adds a buffer that belongs to the queue from now on, or that is shared and never changes. */
+    /**
+     * Adds a buffer that belongs to the queue from now on, or that is shared and never changes. An empty one is left out:
+     * what has nothing left was sent, so it would be taken for a buffer before the next file.
+     */
     void addOwned(ByteBuffer data) {
+        if (!data.hasRemaining()) {
+            return;
+        }
         if (size > 0 && data.remaining() <= SMALL) {
             addCopy(data);
         } else {

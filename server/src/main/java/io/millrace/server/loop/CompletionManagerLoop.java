@@ -148,14 +148,6 @@ public final class CompletionManagerLoop extends ManagerServerLoop {
             return !ended && (held != null || unseen || isInputInSocket());
         }
 
-        private boolean isInputInSocket() {
-            try {
-                return stream.isConnected() && stream.mayHaveInput();
-            } catch (IOException e) {
-                return false; // closed or broken, which a read reports
-            }
-        }
-
         /**
          * Tells what has been read. If there is more in the socket, it does not read that itself, because the manager is
          * about to: {@link #hasInput} is true until it has.

@@ -22,6 +22,7 @@ import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -204,20 +205,54 @@ public abstract sealed class ManagerServerLoop implements ServerLoop
         });
     }
 
+    /**
+     * An alarm of the manager whose callback runs in a turn. The manager has done its part when it has handed the alarm over
+     * to the loop; if the loop cancels it before that turn has come, the callback must not believe that it has fired.
+     */
+    private final class TurnAlarm implements AlarmKey, AlarmCallback {
+        private final AlarmCallback callback;
+        private final AtomicBoolean told = new AtomicBoolean();
+        private volatile @Nullable AlarmKey key;
+
+        TurnAlarm(AlarmCallback callback) {
+            this.callback = callback;
+        }
+
+        @Override
+        public void onAlarm(boolean fired) {
+            if (!fired && inLoop()) {
+                tell(false);
+            } else {
+                execute(() -> tell(fired));
+            }
+        }
+
+        private void tell(boolean fired) {
+            if (told.compareAndSet(false, true)) {
+                callback.onAlarm(fired);
+            }
+        }
+
+        void cancel() {
+            AlarmKey pending = key;
+            if (told.compareAndSet(false, true)) {
+                if (pending != null) {
+                    manager.cancel(pending);
+                }
+                if (inLoop()) {
+                    callback.onAlarm(false);
+                } else {
+                    execute(() -> callback.onAlarm(false));
+                }
+            }
+        }
+    }
+
     @Override
     public AlarmKey schedule(long delayNanos, AlarmCallback callback) {
-        return manager.schedule(
-                manager.clock().nanoTime() + delayNanos,
-                fired -> {
-                    if (fired) {
-                        execute(() -> callback.onAlarm(true));
-                    } else if (inLoop()) {
-                        callback.onAlarm(false);
-                    } else {
-                        execute(() -> callback.onAlarm(false));
-                    }
-                },
-                Priority.NORMAL);
+        TurnAlarm alarm = new TurnAlarm(callback);
+        alarm.key = manager.schedule(manager.clock().nanoTime() + delayNanos, alarm, Priority.NORMAL);
+        return alarm;
     }
 
     /** Not supported: an alarm of a manager fires once. */
@@ -228,7 +263,7 @@ public abstract sealed class ManagerServerLoop implements ServerLoop
 
     @Override
     public void cancel(AlarmKey key) {
-        manager.cancel(key);
+        ((TurnAlarm) key).cancel();
     }
 
     @Override
@@ -446,6 +481,15 @@ public abstract sealed class ManagerServerLoop implements ServerLoop
             connecting = false;
             sink.onConnected();
             return true;
+        }
+
+        /** Looks into the socket: a manager tells of what arrives only when it is asked, or later. */
+        final boolean isInputInSocket() {
+            try {
+                return stream.isConnected() && stream.mayHaveInput();
+            } catch (IOException e) {
+                return false; // closed or broken, which a read reports
+            }
         }
 
         private void onManagerEnd() {

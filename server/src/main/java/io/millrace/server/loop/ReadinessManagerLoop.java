@@ -195,7 +195,7 @@ public final class ReadinessManagerLoop extends ManagerServerLoop {
 
         @Override
         public boolean hasInput() {
-            return paused && !ended;
+            return !ended && isInputInSocket();
         }
 
         @Override

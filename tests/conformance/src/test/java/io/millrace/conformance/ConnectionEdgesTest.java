@@ -25,6 +25,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("What a connection does where two of its rules meet, without sockets")
 @SuppressWarnings("try") // closed early, on purpose
@@ -314,6 +315,48 @@ class ConnectionEdgesTest {
     }
 
     @Test
+    @DisplayName(
+            "srv-11, mill-8: off the loop, too, frames are held though both directions had ended before they were looked at")
+    void heldBehindAnEarlierEnd() {
+        List<TestConnection> peers = new ArrayList<>();
+        ConnectionHandler pausing = new Recording() {
+            @Override
+            public void onConnect(Connection connection) {
+                connection.closeOutput();
+            }
+
+            @Override
+            public void onData(Connection connection, ByteBuffer data) throws Exception {
+                super.onData(connection, data);
+                if (log.size() == 1) {
+                    // Read to the end, before the next callback.
+                    peers.getFirst().receive("a\nb\n");
+                    peers.getFirst().endOfInput();
+                }
+                connection.pauseReads();
+            }
+
+            @Override
+            public void onEndOfInput(Connection connection) {
+                log.add("end");
+            }
+        };
+        TcpServer.Builder settings = TcpServer.builder().dispatch(Dispatch.POOL, 1);
+        try (TestConnection peer =
+                TestConnection.open(settings, Framing.lines(80).frames(pausing))) {
+            peers.add(peer);
+            peer.receive("go\n");
+            for (String next : List.of("data a", "data b", "end")) {
+                assertThat(peer.isClosed()).isFalse();
+                peer.connection().resumeReads();
+                peer.runUntilIdle();
+                assertThat(log).contains(next);
+            }
+            assertThat(log).containsExactly("data go", "data a", "data b", "end", "disconnect");
+        }
+    }
+
+    @Test
     @DisplayName("mr-9: a frame is not late if more of it has arrived than was read at once when its time was up")
     void arrivedButNotRead() {
         List<TestConnection> peers = new ArrayList<>();
@@ -440,6 +483,57 @@ class ConnectionEdgesTest {
             assertThat(other.sentText()).isEqualTo("there");
             assertThat(one.sentText()).isEqualTo("back");
             assertThat(log).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @DisplayName("srv-8: who is joined with a connection that is relayed neither gets into that relay nor ends it")
+    void relayedAlready(boolean inOrder) {
+        try (TestConnection one = TestConnection.open(new Recording());
+                TestConnection other = one.openAnother();
+                TestConnection third = one.openAnother()) {
+            Relay.between(one.connection(), other.connection());
+            if (inOrder) {
+                Relay.between(other.connection(), third.connection());
+            } else {
+                Relay.between(third.connection(), other.connection());
+            }
+            third.receive("lost");
+            one.receive("there");
+            other.receive("back");
+            assertThat(other.sentText()).isEqualTo("there");
+            assertThat(one.sentText()).isEqualTo("back");
+            third.advance(Duration.ofSeconds(2));
+            assertThat(log).containsExactly("error IllegalStateException", "disconnect");
+            assertThat(third.isClosed()).isTrue();
+            assertThat(other.isClosed()).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @DisplayName("srv-8: in a callback of one that is relayed, another relay is refused, and nothing has changed")
+    void relayedAlreadyInACallback(boolean inOrder) {
+        try (TestConnection one = TestConnection.open(new Recording());
+                TestConnection other = one.openAnother();
+                TestConnection third = one.openAnother()) {
+            Relay.between(one.connection(), other.connection());
+            other.connection().execute(() -> {
+                if (inOrder) {
+                    Relay.between(other.connection(), third.connection());
+                } else {
+                    Relay.between(third.connection(), other.connection());
+                }
+            });
+            third.receive("own");
+            one.receive("there");
+            assertThat(log).containsExactly("error IllegalStateException", "data own");
+            assertThat(other.sentText()).isEqualTo("there");
+            TestConnection fourth = one.openAnother(); // with which it can still be relayed
+            Relay.between(third.connection(), fourth.connection());
+            third.receive("on");
+            assertThat(fourth.sentText()).isEqualTo("on");
         }
     }
 
