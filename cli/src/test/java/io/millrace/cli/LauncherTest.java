@@ -284,4 +284,28 @@ class LauncherTest {
         assertThat(exitOf(start("nowhere", "example", "Goodbye"))).isEqualTo(2);
         assertThat(copy.resolve("output")).content().contains("there is no example Goodbye; there are:\n  Hello\n");
     }
+
+    @Test
+    void anExampleOfABridgeIsBuiltWithItsLibrariesOnly() throws Exception {
+        Path source = copy.resolve("examples/bridges/src/main/java/io/millrace/examples/bridges/Hello.java");
+        Files.createDirectories(source.getParent());
+        Files.createDirectories(copy.resolve("bridges/reactor-netty/src/main"));
+        Files.createFile(copy.resolve("bridges/reactor-netty/pom.xml"));
+        Files.writeString(source, "public static void main(String[] args) {}");
+        Files.createFile(copy.resolve("examples/bridges/pom.xml"));
+        script(copy.resolve("bin/mvn"), """
+            #!/bin/sh
+            echo "mvn $*" >>"$CALLS"
+            mkdir -p examples/bridges/target/lib
+            touch examples/bridges/target/lib/millrace-reactor-netty-1.jar examples/bridges/target/lib/millrace-examples-bridges-1.jar
+            """);
+
+        assertThat(exitOf(start("nowhere", "example", "Hello", "a word"))).isZero();
+        assertThat(exitOf(start("nowhere", "example", "Hello"))).isZero();
+
+        List<String> called = Files.readAllLines(calls);
+        assertThat(called).as("built once").hasSize(3);
+        assertThat(called.getFirst()).startsWith("mvn ").contains("-pl examples/bridges -am package");
+        assertThat(called.get(1)).endsWith("/examples/bridges/target/lib/* io.millrace.examples.bridges.Hello a word");
+    }
 }

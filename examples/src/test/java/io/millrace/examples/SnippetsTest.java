@@ -15,8 +15,10 @@ import org.junit.jupiter.api.Test;
 
 /** What people read is what is compiled: every piece of Java that a page shows is a piece of an example, which a test runs. */
 class SnippetsTest {
-    private static final Path PROGRAMS = Pages.ROOT.resolve("examples/src/main");
-    private static final Path TESTS = Pages.ROOT.resolve("examples/src/test");
+    /** Those with the libraries of others are a module of their own. */
+    private static final List<Path> MODULES =
+            List.of(Pages.ROOT.resolve("examples/src"), Pages.ROOT.resolve("examples/bridges/src"));
+
     /** A statement or a declaration of Java, in a fence that does not say that it is one. */
     private static final Pattern LOOKS_LIKE_JAVA =
             Pattern.compile("(?m)^\\s*(import [\\w.]+;|.*\\w\\(.*\\);\\s*(//.*)?|.*\\) \\{)$");
@@ -108,12 +110,12 @@ class SnippetsTest {
     void everyExampleRuns() {
         StringBuilder tests = new StringBuilder();
         for (Path test : sources()) {
-            if (test.startsWith(TESTS)) {
+            if (isIn("test", test)) {
                 tests.append(Pages.read(test));
             }
         }
-        assertThat(programs().stream().map(file -> file.getFileName().toString().replace(".java", ".class")))
-                .allMatch(name -> tests.indexOf(name) >= 0);
+        assertThat(programs().stream().map(file -> file.getFileName().toString().replace(".java", "")))
+                .allMatch(name -> tests.indexOf(name + ".class") >= 0 || tests.indexOf(name + ".main(") >= 0);
     }
 
     /** All examples and their tests, and the tests of the bridges, because not every bridge is a dependency of the examples. */
@@ -128,9 +130,12 @@ class SnippetsTest {
     /** The examples that can be started. */
     private static List<Path> programs() {
         List<Path> programs = new ArrayList<>(sources());
-        programs.removeIf(
-                file -> !file.startsWith(PROGRAMS) || !Pages.read(file).contains("void main("));
+        programs.removeIf(file -> !isIn("main", file) || !Pages.read(file).contains("void main("));
         return programs;
+    }
+
+    private static boolean isIn(String part, Path file) {
+        return MODULES.stream().anyMatch(module -> file.startsWith(module.resolve(part)));
     }
 
     /** What README, CONTRIBUTING, docs and the like show; not what tools of tests say in their own folders. */

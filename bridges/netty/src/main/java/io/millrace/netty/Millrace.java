@@ -121,6 +121,7 @@ public final class Millrace {
      * @param reactors running, on a backend with descriptors; must outlive the group, or end with it
      * @return a group for the channels of this package
      * @throws IllegalStateException if the reactors run on NIO
+     * @throws java.util.concurrent.RejectedExecutionException if they have shut down
      */
     public static IoEventLoopGroup groupOn(Reactors reactors) {
         return ReactorEventLoopGroup.on(reactors);

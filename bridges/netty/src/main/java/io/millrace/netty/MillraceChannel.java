@@ -29,6 +29,7 @@ import java.net.SocketAddress;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.UnresolvedAddressException;
+import java.nio.channels.UnsupportedAddressTypeException;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +44,9 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Threads.</b> As Netty prescribes: everything runs on the event loop, except options, addresses and the close of
  * a channel with SO_LINGER, for which each call takes a use of the descriptor. While the loop watches the socket, the
  * registration holds a use, so reads and writes need none of their own.
+ *
+ * <p><b>Nothing after the end.</b> A closed channel wants nothing, so an event that its loop has taken before the close
+ * reads and writes nothing: the number of its descriptor may be another socket's by then.
  */
 abstract sealed class MillraceChannel extends AbstractChannel implements Source
         permits StreamChannel, ListenerChannel, MillraceDatagramChannel {
@@ -96,8 +100,10 @@ abstract sealed class MillraceChannel extends AbstractChannel implements Source
         return !handle.isClosed();
     }
 
+    /** Between two loops, a channel has memory of its own: what is written then goes out, as on NIO. */
     final LoopMemory memory() {
-        return Objects.requireNonNull(registration, "not registered").attachment();
+        IoRegistration registered = registration;
+        return registered != null ? registered.attachment() : new LoopMemory();
     }
 
     @Override
@@ -111,7 +117,9 @@ abstract sealed class MillraceChannel extends AbstractChannel implements Source
     }
 
     static InetSocketAddress resolved(SocketAddress address) {
-        InetSocketAddress internet = (InetSocketAddress) address;
+        if (!(address instanceof InetSocketAddress internet)) {
+            throw new UnsupportedAddressTypeException();
+        }
         if (internet.isUnresolved()) {
             throw new UnresolvedAddressException();
         }
@@ -144,9 +152,15 @@ abstract sealed class MillraceChannel extends AbstractChannel implements Source
         if (registered != null) {
             registration = null;
             interest &= ~Bits.READABLE; // a next loop is asked for it by a read of its own; a flush goes on by itself
+            if (isOpen()) {
+                passOn();
+            }
             registered.cancel();
         }
     }
+
+    /** Called when it leaves its loop for another one: what it has left to do there must go on here. */
+    void passOn() {}
 
     @Override
     protected void doBeginRead() {
@@ -197,7 +211,14 @@ abstract sealed class MillraceChannel extends AbstractChannel implements Source
         if (loop.inEventLoop()) {
             stopReading();
         } else {
-            loop.execute(this::stopReading);
+            loop.execute(this::stopReadingUnlessTurnedOn);
+        }
+    }
+
+    /** If auto-read was turned on since, its request for a read may have come first, and must stand. */
+    private void stopReadingUnlessTurnedOn() {
+        if (!config().isAutoRead()) {
+            stopReading();
         }
     }
 
@@ -239,6 +260,7 @@ abstract sealed class MillraceChannel extends AbstractChannel implements Source
         }
         cancelConnectTimeout();
         leak.forget();
+        interest = 0;
         handle.close();
     }
 

@@ -178,12 +178,21 @@ public final class MillraceDatagramChannel extends MillraceChannel implements Da
         throw new IllegalStateException("a UDP socket connects at once");
     }
 
+    /**
+     * Linux takes away a port that it had chosen itself. Peers know it, so the socket is bound to it again, as in the
+     * JDK.
+     */
     @Override
     protected void doDisconnect() throws Exception {
+        InetSocketAddress before = localAddress();
         SocketSteps.disconnect(fd());
         connected = false;
         remote = null;
-        local = Sockets.localAddress(fd());
+        InetSocketAddress after = Sockets.localAddress(fd());
+        local = after;
+        if (after.getPort() == 0 && before != null) {
+            doBind(new InetSocketAddress(after.getAddress(), before.getPort()));
+        }
     }
 
     @Override
@@ -316,7 +325,7 @@ public final class MillraceDatagramChannel extends MillraceChannel implements Da
     }
 
     private static void requireResolved(AddressedEnvelope<?, ?> envelope) {
-        if (envelope.recipient() instanceof InetSocketAddress to) {
+        if (envelope.recipient() instanceof SocketAddress to) {
             resolved(to);
         }
     }

@@ -61,11 +61,20 @@ final class MillraceIoHandler implements IoHandler {
             wakeRequested = false;
             return dispatch(current);
         } catch (RuntimeException e) {
-            LOG.warn("Cannot wait on {}; trying again in a second.", poll, e);
+            warn("Cannot wait on {}; trying again in a second.", poll, e);
             LockSupport.parkNanos(PAUSE_AFTER_FAILURE);
             return 0;
         } finally {
             access.leave(poll);
+        }
+    }
+
+    /** A log that fails, for want of a descriptor perhaps, must not end the loop and all its channels. */
+    private static void warn(String format, Object what, Throwable cause) {
+        try {
+            LOG.warn(format, what, cause);
+        } catch (Throwable e) {
+            cause.addSuppressed(e);
         }
     }
 
@@ -167,7 +176,7 @@ final class MillraceIoHandler implements IoHandler {
             try {
                 handle.handle(this, event);
             } catch (Throwable e) {
-                LOG.warn("A channel failed to handle its readiness: {}", handle, e);
+                warn("A channel failed to handle its readiness: {}", handle, e);
             }
         }
 

@@ -1,5 +1,6 @@
 package io.millrace.netty;
 
+import io.millrace.engine.AlarmCallback;
 import io.millrace.engine.AlarmKey;
 import io.millrace.engine.Reactors;
 import io.millrace.engine.transport.ReactorServerLoop;
@@ -35,6 +36,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -74,12 +76,23 @@ final class ReactorEventLoop extends AbstractScheduledEventExecutor implements I
         }
     };
 
+    /**
+     * The loops of all groups on a manager. Its termination ends them; it refers to one set for all, because what it
+     * tells it keeps for as long as it runs, and groups may come and go.
+     */
+    private static final ConcurrentMap<Reactors, Set<ReactorEventLoop>> LOOPS = new ConcurrentHashMap<>();
+
+    /** How often it looks whether a channel that would not close at once has closed. */
+    private static final long STRAGGLERS_NANOS = 1_000_000;
+
     private final ReactorServerLoop loop;
     private final Ticker ticker;
     private final LoopMemory memory = new LoopMemory();
     private final Set<ReactorRegistration> registrations = ConcurrentHashMap.newKeySet();
     private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
     private final Promise<Void> termination = new DefaultPromise<>(GlobalEventExecutor.INSTANCE);
+    /** The loops on the same manager, of which this is one until it has ended. */
+    private final Set<ReactorEventLoop> neighbours;
 
     /** The reactor's thread, once this loop has run on it. */
     private volatile @Nullable Thread thread;
@@ -92,6 +105,7 @@ final class ReactorEventLoop extends AbstractScheduledEventExecutor implements I
     // The one alarm for the timers; on the loop.
     private @Nullable AlarmKey alarm;
     private long alarmDeadline;
+    private final Timers timers = new Timers();
 
     // While it ends.
     private volatile long quietNanos;
@@ -99,20 +113,41 @@ final class ReactorEventLoop extends AbstractScheduledEventExecutor implements I
     private volatile long lastTask;
     private long endBegan;
 
-    private ReactorEventLoop(IoEventLoopGroup parent, Reactors reactors, ReactorServerLoop loop) {
+    private ReactorEventLoop(
+            IoEventLoopGroup parent, Reactors reactors, ReactorServerLoop loop, Set<ReactorEventLoop> neighbours) {
         super(parent);
         this.loop = loop;
         this.ticker = new ReactorTicker(reactors.clock());
+        this.neighbours = neighbours;
     }
 
     static ReactorEventLoop start(IoEventLoopGroup parent, Reactors reactors, ReactorServerLoop on) {
-        ReactorEventLoop started = new ReactorEventLoop(parent, reactors, on);
+        Set<ReactorEventLoop> neighbours = loopsOn(reactors);
+        ReactorEventLoop started = new ReactorEventLoop(parent, reactors, on, neighbours);
+        neighbours.add(started);
         if (!on.tryExecute(started::begin)) {
+            neighbours.remove(started);
             throw new RejectedExecutionException("cannot run Netty on " + reactors + ": it has shut down");
         }
-        // After the last turns, which have closed the channels.
-        var _ = reactors.termination().whenComplete((nothing, failure) -> started.finish());
         return started;
+    }
+
+    /** Returns those that have not ended. What the manager's last turns have not ended, its termination ends. */
+    private static Set<ReactorEventLoop> loopsOn(Reactors reactors) {
+        Set<ReactorEventLoop> known = LOOPS.get(reactors);
+        if (known != null) {
+            return known;
+        }
+        Set<ReactorEventLoop> made = ConcurrentHashMap.newKeySet();
+        Set<ReactorEventLoop> present = LOOPS.putIfAbsent(reactors, made);
+        if (present != null) {
+            return present;
+        }
+        var _ = reactors.termination().whenComplete((nothing, failure) -> {
+            LOOPS.remove(reactors);
+            made.forEach(ReactorEventLoop::finish);
+        });
+        return made;
     }
 
     private void begin() {
@@ -198,30 +233,59 @@ final class ReactorEventLoop extends AbstractScheduledEventExecutor implements I
 
     @Override
     public void lazyExecute(Runnable task) {
-        execute(() -> {
-            task.run();
+        execute(new Submitted(task));
+    }
+
+    /** A timer of another thread on its way into the queue; runs at once if its time has come meanwhile. */
+    private final class Submitted implements Runnable {
+        private final Runnable timer;
+
+        Submitted(Runnable timer) {
+            this.timer = timer;
+        }
+
+        @Override
+        public void run() {
+            timer.run();
             arm();
-        });
+        }
+
+        /** For the watchdog. */
+        @Override
+        public String toString() {
+            return "Netty's timer " + timer;
+        }
     }
 
     @Override
     public ScheduledFuture<?> schedule(Runnable command, long delay, TimeUnit unit) {
+        requireRunning();
         return armed(super.schedule(command, delay, unit));
     }
 
     @Override
     public <V> ScheduledFuture<V> schedule(Callable<V> callable, long delay, TimeUnit unit) {
+        requireRunning();
         return armed(super.schedule(callable, delay, unit));
     }
 
     @Override
     public ScheduledFuture<?> scheduleAtFixedRate(Runnable command, long initialDelay, long period, TimeUnit unit) {
+        requireRunning();
         return armed(super.scheduleAtFixedRate(command, initialDelay, period, unit));
     }
 
     @Override
     public ScheduledFuture<?> scheduleWithFixedDelay(Runnable command, long initialDelay, long delay, TimeUnit unit) {
+        requireRunning();
         return armed(super.scheduleWithFixedDelay(command, initialDelay, delay, unit));
+    }
+
+    /** The reactor goes on, so a timer that is set on its thread after the end of this loop would fire. */
+    private void requireRunning() {
+        if (isShutdown()) {
+            throw rejected();
+        }
     }
 
     private <T> T armed(T timer) {
@@ -244,22 +308,37 @@ final class ReactorEventLoop extends AbstractScheduledEventExecutor implements I
         }
         alarmDeadline = first;
         try {
-            alarm = loop.schedule(Math.max(0, first - ticker.nanoTime()), this::onAlarm);
+            alarm = loop.schedule(Math.max(0, first - ticker.nanoTime()), timers);
         } catch (RejectedExecutionException e) {
             // The reactor is ending, and no timer fires any more.
         }
     }
 
-    private void onAlarm(boolean fired) {
-        if (!fired) {
-            return; // replaced by an earlier one, or the reactor ends
+    /** Runs the timers that are due. */
+    private final class Timers implements AlarmCallback {
+        private volatile @Nullable Runnable current;
+
+        @Override
+        public void onAlarm(boolean fired) {
+            if (!fired) {
+                return; // replaced by an earlier one, or the reactor ends
+            }
+            alarm = null;
+            long now = ticker.nanoTime();
+            for (Runnable due = pollScheduledTask(now); due != null; due = pollScheduledTask(now)) {
+                current = due;
+                safeExecute(due);
+            }
+            current = null;
+            arm();
         }
-        alarm = null;
-        long now = ticker.nanoTime();
-        for (Runnable due = pollScheduledTask(now); due != null; due = pollScheduledTask(now)) {
-            safeExecute(due);
+
+        /** For the watchdog, which asks while one runs. */
+        @Override
+        public String toString() {
+            Runnable running = current;
+            return running == null ? "Netty's timers" : "Netty's timer " + running;
         }
-        arm();
     }
 
     // ---- Channels ----
@@ -436,15 +515,16 @@ final class ReactorEventLoop extends AbstractScheduledEventExecutor implements I
         }
         closeChannels(); // those that were registered meanwhile
         long now = ticker.nanoTime();
-        long quietUntil = lastTask + quietNanos;
-        boolean quiet = registrations.isEmpty() && now - quietUntil >= 0;
-        if (quiet || now - endBegan >= timeoutNanos) {
+        // Both may be as long as a long can say, so nothing is added to them.
+        long quietLeft = quietNanos - (now - lastTask);
+        long timeLeft = timeoutNanos - (now - endBegan);
+        if (timeLeft <= 0 || (quietLeft <= 0 && registrations.isEmpty())) {
             state.set(State.CLOSED);
             if (!loop.tryExecute(this::finishOnLoop)) { // behind the tasks that were taken
                 finishOnLoop();
             }
         } else {
-            long wait = Math.max(1, Math.min(quietUntil, endBegan + timeoutNanos) - now);
+            long wait = Math.min(quietLeft > 0 ? quietLeft : STRAGGLERS_NANOS, timeLeft);
             try {
                 loop.schedule(wait, fired -> awaitQuiet());
             } catch (RejectedExecutionException e) {
@@ -482,6 +562,7 @@ final class ReactorEventLoop extends AbstractScheduledEventExecutor implements I
     /** Idempotent; any thread. */
     private void finish() {
         if (state.getAndSet(State.ENDED) != State.ENDED) {
+            neighbours.remove(this);
             termination.trySuccess(null);
         }
     }

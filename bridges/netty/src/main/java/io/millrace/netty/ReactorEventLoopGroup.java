@@ -12,6 +12,7 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
  * One {@link ReactorEventLoop} for each reactor. It is one of Netty's own groups, because libraries ask for that; it has
@@ -41,7 +42,12 @@ final class ReactorEventLoopGroup extends MultiThreadIoEventLoopGroup {
             }
             ours.add(loop);
         }
-        return new ReactorEventLoopGroup(reactors, ours);
+        try {
+            return new ReactorEventLoopGroup(reactors, ours);
+        } catch (IllegalStateException e) {
+            // Netty's own exception says only that it could not make a loop.
+            throw e.getCause() instanceof RejectedExecutionException ended ? ended : e;
+        }
     }
 
     @Override

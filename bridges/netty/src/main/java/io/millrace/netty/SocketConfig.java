@@ -72,6 +72,10 @@ class SocketConfig extends DefaultChannelConfig {
     }
 
     final void set(SocketSetting setting, int value) {
+        if (value < 0 && (setting == SocketSetting.SEND_BUFFER || setting == SocketSetting.RECEIVE_BUFFER)) {
+            // The kernel would take it for the largest number there is.
+            throw new IllegalArgumentException("the size of a buffer must not be negative: " + value);
+        }
         try {
             int fd = owner.use();
             try {

@@ -55,8 +55,9 @@ abstract sealed class StreamChannel extends MillraceChannel implements DuplexCha
     /** No more is worth a try in one call, and Linux moves no more. */
     private static final long MOST = 0x7fff_f000L;
 
-    @SuppressWarnings("UnnecessaryLambda") // one object for all times
-    private final Runnable flushAgain = () -> ((StreamUnsafe) unsafe()).flush0();
+    private final Runnable flushAgain = this::flushAgain;
+    /** Whether {@link #flushAgain} waits in the loop's queue. */
+    private boolean flushesAgain;
 
     volatile boolean connected;
     private volatile boolean inputShutdown;
@@ -241,7 +242,26 @@ abstract sealed class StreamChannel extends MillraceChannel implements DuplexCha
         } else {
             // The socket would take more, but others have to be served, too.
             stopWanting(Bits.WRITABLE);
-            eventLoop().execute(flushAgain);
+            if (!flushesAgain) {
+                flushesAgain = true;
+                eventLoop().execute(flushAgain);
+            }
+        }
+    }
+
+    private void flushAgain() {
+        if (flushesAgain && eventLoop().inEventLoop()) {
+            flushesAgain = false;
+            ((StreamUnsafe) unsafe()).flush0();
+        }
+    }
+
+    /** A flush goes on by the next loop: this one may come to it after that one has taken the channel. */
+    @Override
+    final void passOn() {
+        if (flushesAgain) {
+            flushesAgain = false;
+            want(Bits.WRITABLE);
         }
     }
 

@@ -21,7 +21,8 @@ public final class UnixNames {
         }
         int directory = NativePaths.bytes(Path.of("")).length;
         boolean endsInSlash = directory > 0 && whole[directory - 1] == '/';
-        return Arrays.copyOfRange(whole, endsInSlash ? directory : directory + 1, whole.length);
+        int begin = endsInSlash ? directory : directory + 1;
+        return Arrays.copyOfRange(whole, Math.min(begin, whole.length), whole.length); // an empty path is no name
     }
 
     /** Returns a name in Linux's abstract namespace, which begins with a zero byte. */

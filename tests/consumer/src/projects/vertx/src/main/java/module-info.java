@@ -1,0 +1,4 @@
+/** Vert.x's modules come with the bridge. */
+module app {
+    requires io.millrace.vertx;
+}
