@@ -22,7 +22,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Follower {
     private static final Duration WAIT = Duration.ofSeconds(2);
-    private static final int COUNT = 256;
+    private static final int MOST_OF_A_STREAM = 256;
+    /** What one answer should have at most, as far as that is known from the one before. */
+    private static final int BYTES_IN_AN_ANSWER = 2 << 20;
 
     private final BiConsumer<Session, Throwable> onLost;
     private final BiConsumer<Duration, Runnable> later;
@@ -37,6 +39,8 @@ final class Follower {
     private boolean added;
 
     private long answeredAt;
+    /** How many records of each stream the next answer may have. */
+    private int count = 16;
 
     private static final class Followed {
         final LogReader reader;
@@ -109,7 +113,7 @@ final class Follower {
         asked.forEach((key, followed) -> from.add(StreamOffset.from(key, followed.id)));
         var ignored = now.waiting
                 .async()
-                .xread(XReadArgs.Builder.block(WAIT).count(COUNT), (StreamOffset<String>[])
+                .xread(XReadArgs.Builder.block(WAIT).count(count), (StreamOffset<String>[])
                         from.toArray(new StreamOffset[0]))
                 .whenComplete((messages, failure) -> {
                     if (failure == null) {
@@ -130,16 +134,31 @@ final class Follower {
             if (of != session) {
                 return;
             }
+            of.proven = true;
+            measure(messages, byStream.size());
             byStream.forEach((key, some) -> {
                 Followed followed = asked.get(key);
                 // One that is followed anew meanwhile, from another place, is not continued by this.
                 if (followed != null && followed == streams.get(key)) {
                     List<StoredRecord> records = Streams.records(some);
-                    followed.reader.onRecords(records);
+                    if (!records.isEmpty()) {
+                        followed.reader.onRecords(records);
+                    }
                     followed.id = some.getLast().getId();
                 }
             });
             read(of);
+        }
+    }
+
+    /** Under the lock. Long messages make short answers. */
+    private void measure(List<StreamMessage<String, byte[]>> messages, int streamsInIt) {
+        long bytes = 0;
+        for (StreamMessage<String, byte[]> message : messages) {
+            bytes += Streams.bytes(message).length;
+        }
+        if (bytes > 0) {
+            count = Math.clamp(BYTES_IN_AN_ANSWER / streamsInIt / (1 + bytes / messages.size()), 1, MOST_OF_A_STREAM);
         }
     }
 
