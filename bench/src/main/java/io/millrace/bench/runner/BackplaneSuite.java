@@ -282,7 +282,7 @@ final class BackplaneSuite implements Suite {
 
     private static void weight(Session session, Native peers, Server engine, String scheme)
             throws IOException, InterruptedException {
-        int members = session.settings().quick() ? 200 : 1_000;
+        int members = session.settings().quick() ? 200 : 500;
         session.compare(
                 new Comparison(
                         "backplane-" + scheme + "-weight",
