@@ -9,6 +9,7 @@ import io.millrace.backplane.NotPublishedException;
 import io.millrace.backplane.Position;
 import io.millrace.backplane.Rooms;
 import io.millrace.backplane.Subscription;
+import io.millrace.backplane.Topic;
 import io.millrace.engine.Reactors;
 import io.millrace.poll.ManualClock;
 import io.millrace.testkit.Await;
@@ -551,6 +552,33 @@ class RedisEngineTest {
                 line = in.readLine();
             }
             return Long.parseLong(line.substring(line.indexOf(':') + 1));
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "bp-3: redis: what is published in the very moment in which a subscriber begins to follow is delivered, though nothing follows it")
+    void whileItBegins() throws Exception {
+        int topics = 300;
+        try (Reactors reactors = reactors();
+                Backplane backplane = Backplane.open(server.url(), reactors)) {
+            List<CompletableFuture<Position>> first = new ArrayList<>();
+            for (int i = 0; i < topics; i++) {
+                first.add(backplane.topic("topic-" + i).publish("first")); // so that the second is one command
+            }
+            for (CompletableFuture<Position> each : first) {
+                each.get(30, TimeUnit.SECONDS);
+            }
+            AtomicInteger heard = new AtomicInteger();
+            for (int i = 0; i < topics; i++) {
+                Topic topic = backplane.topic("topic-" + i);
+                Subscription subscription = topic.subscribe(message -> heard.incrementAndGet());
+                while (subscription.position() == null) {
+                    Thread.onSpinWait();
+                }
+                var ignored = topic.publish("second");
+            }
+            Await.until("all have come", () -> heard.get() == topics);
         }
     }
 
