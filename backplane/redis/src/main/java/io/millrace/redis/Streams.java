@@ -72,9 +72,7 @@ final class Streams {
         if (blank == bytes.length || !ID.matcher(id).matches() || !isPosition(id)) {
             return null;
         }
-        return new StoredRecord(
-                position(id),
-                Arrays.copyOfRange(bytes, blank + 1, bytes.length));
+        return new StoredRecord(position(id), Arrays.copyOfRange(bytes, blank + 1, bytes.length));
     }
 
     /** The braces keep both in one slot. */

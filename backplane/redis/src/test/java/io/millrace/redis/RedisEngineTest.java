@@ -15,8 +15,8 @@ import io.millrace.poll.ManualClock;
 import io.millrace.testkit.Await;
 import io.millrace.testkit.Background;
 import io.millrace.testkit.CuttableProxy;
-import io.millrace.testkit.DeliveryHistory.Recorder;
 import io.millrace.testkit.DeliveryHistory;
+import io.millrace.testkit.DeliveryHistory.Recorder;
 import io.millrace.testkit.RedisProcess;
 import java.io.BufferedReader;
 import java.io.File;
@@ -583,7 +583,8 @@ class RedisEngineTest {
     }
 
     @Test
-    @DisplayName("bp-2: redis: databases of one server have nothing in common, not even where their topics are at the same position")
+    @DisplayName(
+            "bp-2: redis: databases of one server have nothing in common, not even where their topics are at the same position")
     void databases() throws Exception {
         try (Reactors reactors = reactors();
                 Backplane here = Backplane.open(server.url() + "/0", reactors)) {
