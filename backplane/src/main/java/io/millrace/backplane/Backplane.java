@@ -8,6 +8,7 @@ import io.millrace.backplane.spi.Envelope;
 import io.millrace.engine.EventManager;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.HexFormat;
@@ -80,6 +81,8 @@ public final class Backplane implements AutoCloseable {
     private final ConcurrentHashMap<String, Feed> feeds = new ConcurrentHashMap<>();
     private volatile EngineState state = EngineState.CONNECTING;
     private final AtomicBoolean closed = new AtomicBoolean();
+    /** Whether it was logged that records of the backplane itself are refused. */
+    private final AtomicBoolean toldNotStored = new AtomicBoolean();
 
     private final AtomicLong sequence = new AtomicLong();
     private final AtomicInteger pendingMessages = new AtomicInteger();
@@ -170,7 +173,7 @@ public final class Backplane implements AutoCloseable {
     /**
      * Returns a topic.
      *
-     * @param name 1 to 200 characters, not beginning with {@code $}
+     * @param name 1 to 200 characters of any kind, not beginning with {@code $}
      * @return the topic
      * @throws IllegalArgumentException if the name is invalid
      */
@@ -178,7 +181,12 @@ public final class Backplane implements AutoCloseable {
         if (name.startsWith("$")) {
             throw new IllegalArgumentException("names that begin with $ are the backplane's own: " + name);
         }
-        return new Topic(this, checkName("topic", name));
+        checkName("topic", name);
+        if (!StandardCharsets.UTF_8.newEncoder().canEncode(name)) {
+            // Two such names could be one to the engine, which has bytes.
+            throw new IllegalArgumentException("the name of a topic has half a character (an unpaired surrogate)");
+        }
+        return new Topic(this, name);
     }
 
     private static String checkName(String what, String name) {
@@ -336,8 +344,14 @@ public final class Backplane implements AutoCloseable {
             var ignored = engine.append(topic, Envelope.of(node, sequence.incrementAndGet(), data))
                     .whenComplete((position, failure) -> {
                         release(length);
-                        if (failure != null && isConnected() && !closed.get()) {
-                            LOGGER.log(Level.WARNING, "a record of " + topic + " was not stored", failure);
+                        if (failure == null) {
+                            toldNotStored.set(false);
+                        } else if (isConnected() && !closed.get() && toldNotStored.compareAndSet(false, true)) {
+                            LOGGER.log(
+                                    Level.WARNING,
+                                    "backplane " + place + " does not store records of " + topic
+                                            + ", without which the nodes do not hear of each other; this is told once, and tried again",
+                                    failure);
                         }
                     });
         }
@@ -463,6 +477,27 @@ public final class Backplane implements AutoCloseable {
                 Level.WARNING, "topic " + topic + " has a foreign record at " + position + ": " + reason.getMessage());
     }
 
+    void reportUnreadable(String topic, Throwable failure) {
+        LOGGER.log(
+                Level.WARNING,
+                "topic " + topic + " cannot be read from backplane " + place + ": " + why(failure)
+                        + "; its subscribers wait, and reading is tried again");
+    }
+
+    /** All that is known: the outer exceptions of clients say where, and the inner ones what. */
+    private static String why(Throwable failure) {
+        StringBuilder text = new StringBuilder();
+        @Nullable Throwable at = failure;
+        for (int depth = 0; at != null && depth < 8; depth++, at = at.getCause()) {
+            String message = at.getMessage();
+            String part = message == null ? at.getClass().getSimpleName() : message;
+            if (!(at instanceof CompletionException) && text.indexOf(part) < 0) {
+                text.append(text.isEmpty() ? "" : ": ").append(part);
+            }
+        }
+        return text.toString();
+    }
+
     /** What the engine calls. */
     private final class Listener implements EngineListener {
         /** Whether it was logged that it is away. */
@@ -487,7 +522,7 @@ public final class Backplane implements AutoCloseable {
                 told = true;
                 LOGGER.log(
                         Level.WARNING,
-                        "backplane " + place + " is away: " + reason + "; "
+                        "backplane " + place + " is away: " + why(reason) + "; "
                                 + (localWhenAway ? "messages reach this node only" : "messages wait")
                                 + ", and connecting is tried again");
                 tell(EngineState.AWAY);

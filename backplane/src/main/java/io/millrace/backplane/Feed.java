@@ -33,7 +33,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Everything is confined to the executor, except where said.
  */
 final class Feed {
-    private static final int PAGE = 256;
+    private static final int MOST_IN_A_PAGE = 256;
+    /** What a page should hold at most, as far as that is known from the page before: long messages make short pages. */
+    private static final int BYTES_IN_A_PAGE = 1 << 20;
+
     private static final long MOST_WAITING = 4 << 20;
     private static final Duration RETRY = Duration.ofMillis(200);
 
@@ -48,6 +51,10 @@ final class Feed {
     private @Nullable Position at;
     /** Counts attempts to follow. What belongs to an older one is ignored. */
     private int attempt;
+    /** How many records the next page may have. */
+    private int inAPage = 16;
+    /** Whether it was logged that the engine does not let it read. */
+    private boolean toldUnreadable;
 
     private boolean ended;
 
@@ -89,7 +96,8 @@ final class Feed {
         if (from == null) {
             return;
         }
-        await(backplane.engine().read(topic, from, PAGE), page -> {
+        await(backplane.engine().read(topic, from, inAPage), page -> {
+            measure(page);
             take(page);
             if (page.complete()) {
                 follow();
@@ -97,6 +105,16 @@ final class Feed {
                 readOn();
             }
         });
+    }
+
+    private void measure(Page page) {
+        long bytes = 0;
+        for (StoredRecord stored : page.records()) {
+            bytes += stored.bytes().length;
+        }
+        if (bytes > 0) {
+            inAPage = Math.clamp(BYTES_IN_A_PAGE / (1 + bytes / page.records().size()), 1, MOST_IN_A_PAGE);
+        }
     }
 
     private void take(Page page) {
@@ -122,11 +140,21 @@ final class Feed {
                 return;
             }
             if (failure == null) {
+                toldUnreadable = false;
                 then.accept(page);
             } else if (backplane.isConnected()) {
+                reportUnreadable(failure);
                 backplane.later(RETRY, this::connected);
             } // else: connected() follows
         }));
+    }
+
+    /** Once, until it can be read again. */
+    private void reportUnreadable(Throwable failure) {
+        if (!toldUnreadable && !ended) {
+            toldUnreadable = true;
+            backplane.reportUnreadable(topic, failure);
+        }
     }
 
     /** What the engine calls, on its own threads. */
@@ -327,7 +355,7 @@ final class Feed {
         } else if (here != null && one.progress == Subscription.Progress.AHEAD && isPassed(here, cursor)) {
             return; // the cursor will come
         } else if (here != null && backplane.isConnected()) {
-            readFor(one, backplane.engine().read(topic, here, PAGE), false);
+            readFor(one, backplane.engine().read(topic, here, inAPage), false);
         } else {
             one.progress = Subscription.Progress.RESTING;
         }
@@ -339,6 +367,7 @@ final class Feed {
             one.progress = Subscription.Progress.RESTING;
             if (failure != null) {
                 if (backplane.isConnected()) {
+                    reportUnreadable(failure);
                     backplane.later(RETRY, () -> settleSoon(one));
                 } // else: the cursor settles it when it moves again
                 return;
@@ -346,8 +375,10 @@ final class Feed {
             if (fromStart) {
                 one.moveTo(page.start());
             }
+            measure(page);
             if (takeFor(one, page) && page.complete()) {
                 one.progress = Subscription.Progress.AHEAD;
+                goBackFor(one, page.end());
             }
             settle(one);
         }));
@@ -380,6 +411,14 @@ final class Feed {
         Position here = one.position();
         if (here != null && !here.equals(next) && !isPassed(here, next)) {
             tellGap(one, here, next);
+        }
+    }
+
+    /** It has read to the end of the log, and stands behind that: at a position that no record has ever had. */
+    private void goBackFor(Subscription one, Position end) {
+        Position here = one.position();
+        if (here != null && !here.equals(end)) {
+            tellGap(one, here, end);
         }
     }
 

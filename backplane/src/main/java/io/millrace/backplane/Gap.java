@@ -12,8 +12,8 @@ public record Gap(Position after, Position next) {
         /** They are no longer in the history, which keeps a limited number. */
         TRIMMED,
         /**
-         * The engine was restarted, or has lost the topic. What it had acknowledged may be gone; how much, it cannot
-         * know.
+         * The engine was restarted, or has lost the topic; or the position that the subscriber came back with was never
+         * one of this topic. What was acknowledged may be missing; how much, nobody can know.
          */
         NEW_EPOCH
     }
@@ -24,7 +24,8 @@ public record Gap(Position after, Position next) {
      * @return by comparing the two positions
      */
     public Reason reason() {
-        return after.epoch().equals(next.epoch()) ? Reason.TRIMMED : Reason.NEW_EPOCH;
+        boolean forward = after.epoch().equals(next.epoch()) && after.offset() <= next.offset();
+        return forward ? Reason.TRIMMED : Reason.NEW_EPOCH;
     }
 
     /**

@@ -1,5 +1,7 @@
 package io.millrace.backplane;
 
+import io.millrace.backplane.spi.Envelope;
+import io.millrace.backplane.spi.StoredRecord;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -33,6 +35,7 @@ final class Membership implements Subscriber {
 
     private static final int BEATS_IN_TIMEOUT = 4;
     private static final int MOST_IN_A_RECORD = 200;
+    private static final int LOOK_BACK = 200;
 
     private static final byte BEAT = 1;
     private static final byte BYE = 2;
@@ -49,12 +52,20 @@ final class Membership implements Subscriber {
     private final Map<String, Map<String, Integer>> here = new HashMap<>();
 
     private final Map<String, Others> others = new HashMap<>();
+    /** Nodes that have written to the log before this one began, and since when they have to be heard of again. */
+    private final Map<String, Long> unheard = new HashMap<>();
+
+    private boolean lookedBack;
+    /** Whether this node has said that it ends: nothing is told after that. */
+    private boolean over;
 
     /** Another node. */
     private static final class Others {
         final Map<String, Set<String>> members = new HashMap<>();
         /** The parts of a complete list that have come. */
         final Map<String, Set<String>> listed = new HashMap<>();
+        /** Whether none of them is missing so far. */
+        boolean listing;
 
         long heardAt;
         /** Whether it has told who is there. */
@@ -121,14 +132,51 @@ final class Membership implements Subscriber {
         synchronized (lock) {
             long now = backplane.now();
             others.values().forEach(other -> other.heardAt = now);
+            unheard.replaceAll((node, since) -> now);
             writeAll(); // changes are not written while it is away
             write(WHO, "", "");
+            if (lookedBack) {
+                return;
+            }
+            lookedBack = true;
+        }
+        lookBack();
+    }
+
+    /**
+     * A node that was killed is buried by the others. If there was no other, its mailbox is left: so whoever begins looks
+     * which nodes were there, and clears up behind those that are not heard of.
+     */
+    private void lookBack() {
+        var ignored = backplane.engine().last(TOPIC, LOOK_BACK).whenComplete((page, failure) -> {
+            synchronized (lock) {
+                if (failure != null) {
+                    lookedBack = false; // the next connection does it
+                    return;
+                }
+                long now = backplane.now();
+                for (StoredRecord stored : page.records()) {
+                    String node = publisher(stored);
+                    if (!node.isEmpty() && !node.equals(backplane.node()) && !others.containsKey(node)) {
+                        unheard.put(node, now);
+                    }
+                }
+            }
+        });
+    }
+
+    private static String publisher(StoredRecord stored) {
+        try {
+            return Envelope.read(stored.bytes()).node();
+        } catch (IllegalArgumentException e) {
+            return ""; // the feed reports what is not ours
         }
     }
 
     void bye() {
         synchronized (lock) {
             write(BYE, "", "");
+            over = true;
         }
     }
 
@@ -145,6 +193,12 @@ final class Membership implements Subscriber {
                     dead.add(node);
                 }
             });
+            unheard.forEach((node, since) -> {
+                if (now - since > timeoutNanos) {
+                    dead.add(node);
+                }
+            });
+            dead.forEach(unheard::remove);
         }
         for (String node : dead) {
             bury(node);
@@ -168,6 +222,7 @@ final class Membership implements Subscriber {
     @Override
     public void onGap(Gap gap) {
         synchronized (lock) {
+            others.values().forEach(other -> other.listing = false);
             write(WHO, "", "");
         }
     }
@@ -196,6 +251,7 @@ final class Membership implements Subscriber {
     /** Under the lock. Returns whether the node has ended. */
     private boolean read(String node, DataInputStream in, List<Change> changes) throws IOException {
         byte kind = in.readByte();
+        unheard.remove(node);
         if (kind == BYE) {
             return true;
         }
@@ -219,10 +275,12 @@ final class Membership implements Subscriber {
             case HERE -> {
                 if (in.readBoolean()) {
                     other.listed.clear();
+                    other.listing = true;
                 }
                 boolean last = in.readBoolean();
                 readMembers(in, other.listed);
-                if (last) {
+                if (last && other.listing) { // else it was asked again
+                    other.listing = false;
                     other.known = true;
                     replace(other, changes);
                 }
@@ -279,6 +337,9 @@ final class Membership implements Subscriber {
 
     /** Under the lock, as all that is written. */
     private void write(byte kind, String first, String second) {
+        if (over) {
+            return;
+        }
         backplane.append(TOPIC, bytes(out -> {
             out.writeByte(kind);
             out.writeUTF(first);
@@ -287,6 +348,9 @@ final class Membership implements Subscriber {
     }
 
     private void writeAll() {
+        if (over) {
+            return;
+        }
         List<Change> all = new ArrayList<>();
         here.forEach((topic, names) -> names.keySet().forEach(name -> all.add(new Change(topic, name, true))));
         int from = 0;

@@ -331,6 +331,40 @@ public abstract class BackplaneContract {
     }
 
     @Test
+    @DisplayName("bp-3: a position behind the end of its topic is a gap, and what is published next is delivered")
+    void aPositionBehindTheEnd() throws Exception {
+        Backplane one = node();
+        DeliveryHistory history = new DeliveryHistory();
+        publishAll(history, one.topic("room"), "p", 0, 3);
+        Position last = ack(one.topic("room").publish("p/3"));
+        history.published("p/3", DeliveryHistory.Outcome.ACKNOWLEDGED, last);
+        List<DeliveryHistory.Recorder> strangers = new ArrayList<>();
+        for (long offset : new long[] {5, 1_000_000, Long.MAX_VALUE}) {
+            DeliveryHistory.Recorder recorder = history.recorder("stranger at " + offset);
+            one.topic("room").subscribeAfter(new Position(last.epoch(), offset), recorder);
+            strangers.add(recorder);
+        }
+        DeliveryHistory.Recorder atTheEnd = history.recorder("at the end");
+        atTheEnd.started(one.topic("room").subscribeAfter(last, atTheEnd));
+        strangers.forEach(
+                recorder -> Await.until("a gap was told", () -> !recorder.gaps().isEmpty()));
+        publishAll(history, one.topic("room"), "p", 4, 9);
+        strangers.forEach(recorder -> Await.until("the next ones have come", () -> recorder.count() == 5));
+        Await.until("the next ones have come", () -> atTheEnd.count() == 5);
+
+        assertThat(strangers)
+                .allSatisfy(recorder -> assertThat(recorder.gaps())
+                        .singleElement()
+                        .satisfies(gap -> {
+                            assertThat(gap.reason()).isEqualTo(Gap.Reason.NEW_EPOCH);
+                            assertThat(gap.count()).isEqualTo(-1);
+                            assertThat(gap.next()).isEqualTo(last);
+                        }));
+        assertThat(atTheEnd.gaps()).isEmpty();
+        assertThat(history.problems()).isEmpty();
+    }
+
+    @Test
     @DisplayName(
             "bp-1, bp-4: a subscriber that pauses holds up nobody, and reads what it missed when it resumes; if that was trimmed, it is told")
     void aSlowSubscriber() throws Exception {
@@ -772,6 +806,7 @@ public abstract class BackplaneContract {
         assertThatThrownBy(() -> one.topic("$nodes")).hasMessageContaining("$");
         assertThatThrownBy(() -> one.topic("")).hasMessageContaining("1 to 200");
         assertThatThrownBy(() -> one.topic("x".repeat(201))).hasMessageContaining("201");
+        assertThatThrownBy(() -> one.topic("half a \ud83d")).hasMessageContaining("surrogate");
         assertThatThrownBy(() -> one.topic("room").enter("")).hasMessageContaining("1 to 200");
         assertThatThrownBy(() -> Backplane.open("carrier-pigeon://coop", reactors()))
                 .hasMessageContaining("no engine for carrier-pigeon");

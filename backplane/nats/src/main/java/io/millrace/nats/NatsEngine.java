@@ -78,7 +78,7 @@ final class NatsEngine implements Engine {
                             .connectionListener(watch)
                             .errorListener(watch)
                             .build());
-                    established(watch, new Session(connection, settings.history()));
+                    established(watch, session(connection));
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
                 } catch (Exception e) {
@@ -87,6 +87,15 @@ final class NatsEngine implements Engine {
             });
         } catch (RejectedExecutionException e) {
             LOGGER.log(Level.DEBUG, "closed while connecting", e);
+        }
+    }
+
+    private Session session(Connection connection) throws Exception {
+        try {
+            return Session.begin(connection, settings.history());
+        } catch (Exception e) {
+            connection.close();
+            throw e;
         }
     }
 

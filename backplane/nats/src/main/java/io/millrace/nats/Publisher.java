@@ -52,6 +52,7 @@ final class Publisher {
     }
 
     private static final class Outlet {
+        final String topic;
         final String stream;
         final Deque<Unanswered> queue = new ArrayDeque<>();
         /** Of what was sent last; empty before. */
@@ -63,7 +64,8 @@ final class Publisher {
         /** The number of the last record that was stored: one before it must not be sent again. */
         long acknowledged;
 
-        Outlet(String stream) {
+        Outlet(String topic, String stream) {
+            this.topic = topic;
             this.stream = stream;
         }
     }
@@ -97,7 +99,7 @@ final class Publisher {
                 return CompletableFuture.failedFuture(
                         new NotPublishedException(Reason.CLOSED, "the backplane is closed"));
             }
-            Outlet outlet = outlets.computeIfAbsent(topic, name -> new Outlet(StreamNames.of(namespace, name)));
+            Outlet outlet = outlets.computeIfAbsent(topic, name -> new Outlet(name, StreamNames.of(namespace, name)));
             outlet.queue.add(added);
             pump(outlet, then);
         }
@@ -248,7 +250,7 @@ final class Publisher {
                     pump(outlet, then);
                 }
             } else if (outlets.size() > MOST_IDLE) {
-                outlets.values().remove(outlet);
+                outlets.remove(outlet.topic, outlet);
             }
         }
         then.forEach(Runnable::run);

@@ -53,7 +53,18 @@ final class Session {
 
     private record Followed(JetStreamSubscription consumer, LogReader reader) {}
 
-    Session(Connection connection, int history) throws IOException {
+    /** Asks whether there is JetStream: a server without it would answer, and take nothing. */
+    static Session begin(Connection connection, int history) throws IOException {
+        Session session = new Session(connection, history);
+        try {
+            session.management.getAccountStatistics();
+        } catch (JetStreamApiException | IOException e) {
+            throw new IOException("the server has no JetStream for this account; start it with nats-server -js", e);
+        }
+        return session;
+    }
+
+    private Session(Connection connection, int history) throws IOException {
         this.connection = connection;
         this.streams = connection.jetStream();
         this.management = connection.jetStreamManagement();

@@ -8,6 +8,7 @@ import io.millrace.backplane.Rooms;
 import io.millrace.engine.Reactors;
 import io.millrace.testkit.Await;
 import io.millrace.testkit.BackplaneContract;
+import io.millrace.testkit.CuttableProxy;
 import io.millrace.testkit.DeliveryHistory;
 import io.millrace.testkit.DeliveryHistory.Recorder;
 import io.millrace.testkit.NatsProcess;

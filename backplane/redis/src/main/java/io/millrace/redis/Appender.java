@@ -49,6 +49,7 @@ final class Appender {
     private boolean closed;
 
     private static final class Outlet {
+        final String topic;
         final String key;
         final Deque<Unanswered> queue = new ArrayDeque<>();
         /** Where the stream's end was when it was opened, or what was stored last by this node; null if not opened in this session. */
@@ -59,7 +60,8 @@ final class Appender {
         /** How many were sent in this session and not answered. */
         int sent;
 
-        Outlet(String key) {
+        Outlet(String topic, String key) {
+            this.topic = topic;
             this.key = key;
         }
     }
@@ -88,7 +90,7 @@ final class Appender {
                 return CompletableFuture.failedFuture(
                         new NotPublishedException(Reason.CLOSED, "the backplane is closed"));
             }
-            Outlet outlet = outlets.computeIfAbsent(topic, name -> new Outlet(Streams.key(namespace, name)));
+            Outlet outlet = outlets.computeIfAbsent(topic, name -> new Outlet(name, Streams.key(namespace, name)));
             outlet.queue.add(added);
             pump(outlet);
         }
@@ -142,7 +144,7 @@ final class Appender {
     /** What the server says to the opening of a stream holds for all that waits for it. */
     private Runnable refuseOrLose(Session now, Outlet outlet, Throwable failure) {
         Throwable cause = unwrapped(failure);
-        if (!(cause instanceof RedisCommandExecutionException)) {
+        if (!(cause instanceof RedisCommandExecutionException) || Session.isUnusable(cause)) {
             return () -> onLost.accept(now, cause);
         }
         List<Unanswered> all = List.copyOf(outlet.queue);
@@ -167,11 +169,12 @@ final class Appender {
             if (of != session) {
                 return; // the next session finds out
             }
-            if (cause != null && !(cause instanceof RedisCommandExecutionException)) {
+            if (cause != null && (!(cause instanceof RedisCommandExecutionException) || Session.isUnusable(cause))) {
                 then = () -> onLost.accept(of, cause);
             } else {
                 outlet.sent--;
                 if (id != null) {
+                    of.proven = true;
                     Position position = Streams.position(id);
                     outlet.known = outlet.known == null ? null : position;
                     outlet.queue.remove(one);
@@ -195,7 +198,7 @@ final class Appender {
         if (!outlet.queue.isEmpty()) {
             pump(outlet);
         } else if (outlets.size() > MOST_IDLE) {
-            outlets.values().remove(outlet);
+            outlets.remove(outlet.topic, outlet);
         }
     }
 
@@ -279,12 +282,16 @@ final class Appender {
         boolean complete = found.size() < MOST_TO_LOOK_AT;
         long expected = known.offset() + 1;
         for (StreamMessage<String, byte[]> message : found) {
+            if (!Streams.isPosition(message.getId())) {
+                complete = false;
+                continue;
+            }
             Position position = Streams.position(message.getId());
             complete &= position.epoch().equals(known.epoch()) && position.offset() == expected;
             expected++;
-            Envelope envelope = Envelope.read(Streams.bytes(message));
-            if (envelope.node().equals(node)) {
-                stored.put(envelope.sequence(), position);
+            long sequence = ownSequence(message);
+            if (sequence > 0) {
+                stored.put(sequence, position);
             }
         }
         Set<Unanswered> done = new HashSet<>();
@@ -301,6 +308,16 @@ final class Appender {
             }
         }
         outlet.queue.removeIf(done::contains);
+    }
+
+    /** Returns the number that this node has given a record; 0 for those of others, who may be no nodes at all. */
+    private long ownSequence(StreamMessage<String, byte[]> message) {
+        try {
+            Envelope envelope = Envelope.read(Streams.bytes(message));
+            return envelope.node().equals(node) ? envelope.sequence() : 0;
+        } catch (IllegalArgumentException e) {
+            return 0;
+        }
     }
 
     void remove(String topic) {

@@ -22,7 +22,9 @@ import org.jspecify.annotations.Nullable;
  * meanwhile only says that there may be more. So whatever a channel loses is read, in order, and nothing waits here.
  */
 final class Follower {
-    private static final int COUNT = 256;
+    private static final int MOST_AT_ONCE = 256;
+    /** What one answer should have at most, as far as that is known from the one before. */
+    private static final int BYTES_IN_AN_ANSWER = 2 << 20;
 
     private final BiConsumer<Session, Throwable> onLost;
 
@@ -32,15 +34,29 @@ final class Follower {
 
     private static final class Followed {
         final LogReader reader;
-        Position at;
+        /** Of the last record that was passed on, or over. */
+        String id;
         /** Whether the stream is being read, or will be when the channel is subscribed to. */
         boolean reading = true;
         /** Whether something came by the channel since it was asked for what there is. */
         boolean more;
+        /** How many records the next answer may have. */
+        int count = 16;
 
-        Followed(Position at, LogReader reader) {
-            this.at = at;
+        Followed(String id, LogReader reader) {
+            this.id = id;
             this.reader = reader;
+        }
+
+        /** Long messages make short answers. */
+        void measure(List<StreamMessage<String, byte[]>> messages) {
+            long bytes = 0;
+            for (StreamMessage<String, byte[]> message : messages) {
+                bytes += Streams.bytes(message).length;
+            }
+            if (bytes > 0) {
+                count = Math.clamp(BYTES_IN_AN_ANSWER / (1 + bytes / messages.size()), 1, MOST_AT_ONCE);
+            }
         }
     }
 
@@ -54,17 +70,17 @@ final class Follower {
             if (now == null) {
                 return; // whoever follows is told when there is one
             }
-            Followed followed = new Followed(after, reader);
+            Followed followed = new Followed(Streams.id(after), reader);
             streams.put(key, followed);
             var ignored = now.subscribe(key).whenComplete((nothing, failure) -> {
-                synchronized (lock) {
-                    if (failure == null && isCurrent(now, key, followed)) {
-                        read(now, key, followed);
-                        return;
-                    }
-                }
                 if (failure != null) {
-                    failed(now, key, followed, failure);
+                    onLost.accept(now, unwrapped(failure)); // a server that refuses channels is of no use
+                    return;
+                }
+                synchronized (lock) {
+                    if (isCurrent(now, key, followed)) {
+                        read(now, key, followed);
+                    }
                 }
             });
         }
@@ -88,25 +104,32 @@ final class Follower {
     private void read(Session now, String key, Followed followed) {
         followed.reading = true;
         followed.more = false;
-        var ignored = now.range(key, Streams.id(followed.at), COUNT).whenComplete((messages, failure) -> {
+        int count = followed.count;
+        var ignored = now.range(key, followed.id, count).whenComplete((messages, failure) -> {
             if (failure == null) {
-                take(now, key, followed, messages);
+                take(now, key, followed, messages, messages.size() == count);
             } else {
                 failed(now, key, followed, failure);
             }
         });
     }
 
-    private void take(Session of, String key, Followed followed, List<StreamMessage<String, byte[]>> messages) {
+    private void take(
+            Session of, String key, Followed followed, List<StreamMessage<String, byte[]>> messages, boolean full) {
         synchronized (lock) {
             if (!isCurrent(of, key, followed)) {
                 return;
             }
+            of.proven = true;
             if (!messages.isEmpty()) {
-                followed.at = Streams.position(messages.getLast().getId());
-                followed.reader.onRecords(Streams.records(messages));
+                followed.measure(messages);
+                followed.id = messages.getLast().getId();
+                List<StoredRecord> records = Streams.records(messages);
+                if (!records.isEmpty()) {
+                    followed.reader.onRecords(records);
+                }
             }
-            if (messages.size() == COUNT || followed.more) {
+            if (full || followed.more) {
                 read(of, key, followed);
             } else {
                 followed.reading = false;
@@ -126,9 +149,8 @@ final class Follower {
                 return;
             }
             StoredRecord record = Streams.published(bytes);
-            Position at = followed.at;
-            if (record != null && record.position().equals(new Position(at.epoch(), at.offset() + 1))) {
-                followed.at = record.position();
+            if (record != null && Streams.continues(followed.id, record.position())) {
+                followed.id = Streams.id(record.position());
                 followed.reader.onRecords(List.of(record));
             } else {
                 read(of, key, followed);
@@ -137,9 +159,8 @@ final class Follower {
     }
 
     private void failed(Session of, String key, Followed followed, Throwable failure) {
-        Throwable cause =
-                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-        if (!(cause instanceof RedisCommandExecutionException)) {
+        Throwable cause = unwrapped(failure);
+        if (!(cause instanceof RedisCommandExecutionException) || Session.isUnusable(cause)) {
             onLost.accept(of, cause);
             return;
         }
@@ -148,6 +169,10 @@ final class Follower {
                 followed.reader.onBroken(); // the server refuses this stream, and has nothing against the others
             }
         }
+    }
+
+    private static Throwable unwrapped(Throwable failure) {
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 
     void begin(Session next) {

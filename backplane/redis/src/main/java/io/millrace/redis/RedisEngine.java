@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeoutException;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +40,10 @@ final class RedisEngine implements Engine {
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
     private static final Duration CHECK = Duration.ofSeconds(1);
     private static final Duration SILENCE = Duration.ofSeconds(5);
+    /** How long connecting may take. */
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    /** The id of a connection that there never is. */
+    private static final long NOBODY = Long.MAX_VALUE;
 
     private final EngineSettings settings;
     private final RedisURI uri;
@@ -88,16 +93,24 @@ final class RedisEngine implements Engine {
                 connection(() -> client.connectAsync(CODEC, uri));
         CompletableFuture<StatefulRedisPubSubConnection<String, byte[]>> waiting =
                 connection(() -> client.connectPubSubAsync(CODEC, uri));
-        var ignored = commands.thenCompose(one -> waiting.thenCompose(two -> Session.begin(one, two, uri.getDatabase())))
-                .thenCompose(this::endPredecessor)
-                .whenComplete((next, failure) -> {
-                    if (failure == null) {
-                        established(next);
-                    } else {
-                        closeBoth(commands, waiting);
-                        failed(failure);
-                    }
-                });
+        CompletableFuture<Session> attempt = commands.thenCompose(
+                        one -> waiting.thenCompose(two -> Session.begin(one, two, uri.getDatabase())))
+                .thenCompose(this::endPredecessor);
+        // A server that falls silent while it is greeted would be waited for until the system gives up, in a quarter of
+        // an
+        // hour.
+        later(
+                PATIENCE,
+                () -> attempt.completeExceptionally(
+                        new TimeoutException("no answer for " + PATIENCE.toSeconds() + " s")));
+        var ignored = attempt.whenComplete((next, failure) -> {
+            if (failure == null) {
+                established(next);
+            } else {
+                closeBoth(commands, waiting);
+                failed(failure);
+            }
+        });
     }
 
     private static <T> CompletableFuture<T> connection(Supplier<CompletionStage<T>> begin) {
@@ -117,13 +130,16 @@ final class RedisEngine implements Engine {
                 two.thenCompose(StatefulRedisConnection::closeAsync));
     }
 
-    /** So that nothing of it takes effect behind what the new one finds. */
+    /**
+     * So that nothing of it takes effect behind what the new one finds. The first one kills nobody, so that a user who may
+     * not kill learns it when he begins, and not when he has lost a connection.
+     */
     private CompletionStage<Session> endPredecessor(Session next) {
         long id;
         synchronized (lock) {
-            id = next.run.equals(lastRun) ? lastCommandsId : -1;
+            id = next.run.equals(lastRun) ? lastCommandsId : NOBODY;
         }
-        return id < 0 ? CompletableFuture.completedFuture(next) : next.kill(id).thenApply(killed -> next);
+        return next.kill(id).thenApply(killed -> next);
     }
 
     private void established(Session next) {
@@ -137,7 +153,6 @@ final class RedisEngine implements Engine {
             sameRun = next.run.equals(lastRun);
             lastRun = next.run;
             lastCommandsId = next.commandsId;
-            pause = FIRST_PAUSE;
             toldAway = false;
             pinged = false;
         }
@@ -173,18 +188,26 @@ final class RedisEngine implements Engine {
             }
             away(cause);
             wait = pause;
-            pause = pause.compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : pause;
+            growPause();
         }
         later(wait, this::connect);
     }
 
     /** Any thread; only the first one who notices counts. */
     private void lose(Session which, Throwable cause) {
+        Duration wait;
         synchronized (lock) {
             if (which != session) {
                 return;
             }
             session = null;
+            if (which.proven) {
+                pause = FIRST_PAUSE;
+                wait = Duration.ZERO;
+            } else {
+                wait = pause; // a server that lets us in and refuses everything is not to be asked all the time
+                growPause();
+            }
             if (!closed) {
                 away(cause);
             }
@@ -192,7 +215,12 @@ final class RedisEngine implements Engine {
         follower.lost();
         appender.lost();
         which.close();
-        later(Duration.ZERO, this::connect);
+        later(wait, this::connect);
+    }
+
+    /** Under the lock. */
+    private void growPause() {
+        pause = pause.compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : pause;
     }
 
     /** Under the lock. */
@@ -319,13 +347,14 @@ final class RedisEngine implements Engine {
                         .thenCompose(end -> now.range(key, Streams.id(after), count)
                                 .thenApply(found -> {
                                     List<StoredRecord> records = Streams.records(found);
-                                    boolean complete = records.size() < count;
+                                    boolean complete = found.size() < count;
                                     return new Page(
                                             after,
                                             records,
                                             complete
                                                     ? end(records, end)
-                                                    : records.getLast().position(),
+                                                    : Streams.position(
+                                                            found.getLast().getId()),
                                             complete);
                                 })));
     }

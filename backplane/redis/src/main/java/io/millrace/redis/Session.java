@@ -11,7 +11,9 @@ import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.millrace.backplane.Position;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -24,6 +26,8 @@ final class Session {
     final StatefulRedisPubSubConnection<String, byte[]> waiting;
     final String run;
     final long commandsId;
+    /** Whether the server has done what it was asked for: stored a record, or waited for one. */
+    volatile boolean proven;
     /** Channels are the same in all databases of a server, and streams are not. */
     private final String suffix;
 
@@ -46,19 +50,34 @@ final class Session {
             StatefulRedisPubSubConnection<String, byte[]> waiting,
             int database) {
         CompletableFuture<String> run =
-                commands.async().info("server").thenApply(Session::runId).toCompletableFuture();
+                commands.async().info().thenApply(Session::usableRun).toCompletableFuture();
         CompletableFuture<Long> commandsId = commands.async().clientId().toCompletableFuture();
         return CompletableFuture.allOf(run, commandsId)
                 .thenApply(all -> new Session(commands, waiting, run.join(), commandsId.join(), database));
     }
 
-    private static String runId(String info) {
+    /** Returns the run of a server that can be used now. */
+    private static String usableRun(String info) {
+        Map<String, String> facts = new HashMap<>();
         for (String line : info.split("\r?\n", -1)) {
-            if (line.startsWith("run_id:")) {
-                return line.substring("run_id:".length()).strip();
+            int colon = line.indexOf(':');
+            if (colon > 0) {
+                facts.put(line.substring(0, colon), line.substring(colon + 1).strip());
             }
         }
-        throw new IllegalStateException("INFO server has no run_id; this needs a Redis server of version 7 or newer");
+        if ("1".equals(facts.get("loading"))) {
+            throw new IllegalStateException("Redis is reading its data from the disk, and answers when it has them");
+        }
+        if ("slave".equals(facts.get("role"))) {
+            throw new IllegalStateException(
+                    "this Redis is a replica, which takes no writes; use the address of its primary, "
+                            + facts.get("master_host") + ":" + facts.get("master_port"));
+        }
+        String run = facts.get("run_id");
+        if (run == null) {
+            throw new IllegalStateException("INFO has no run_id; this needs a Redis server of version 7 or newer");
+        }
+        return run;
     }
 
     private RedisAsyncCommands<String, byte[]> async() {
@@ -119,6 +138,15 @@ final class Session {
     static boolean isStale(Throwable failure) {
         return failure instanceof RedisCommandExecutionException
                 && String.valueOf(failure.getMessage()).contains("equal or smaller");
+    }
+
+    /** Whether the server has answered that it takes nothing now: it has become a replica, or reads its data. */
+    static boolean isUnusable(Throwable failure) {
+        String message = String.valueOf(failure.getMessage());
+        return failure instanceof RedisCommandExecutionException
+                && (message.startsWith("LOADING")
+                        || message.startsWith("READONLY")
+                        || message.startsWith("MASTERDOWN"));
     }
 
     /** Whether the server still answers on both. */

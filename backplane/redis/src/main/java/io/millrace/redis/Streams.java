@@ -68,12 +68,11 @@ final class Streams {
         while (blank < bytes.length && blank < LONGEST_ID && bytes[blank] != ' ') {
             blank++;
         }
-        if (blank == bytes.length || !ID.matcher(new String(bytes, 0, blank, StandardCharsets.US_ASCII)).matches()) {
+        String id = new String(bytes, 0, blank, StandardCharsets.US_ASCII);
+        if (blank == bytes.length || !ID.matcher(id).matches() || !isPosition(id)) {
             return null;
         }
-        return new StoredRecord(
-                position(new String(bytes, 0, blank, StandardCharsets.US_ASCII)),
-                Arrays.copyOfRange(bytes, blank + 1, bytes.length));
+        return new StoredRecord(position(id), Arrays.copyOfRange(bytes, blank + 1, bytes.length));
     }
 
     /** The braces keep both in one slot. */
@@ -87,7 +86,21 @@ final class Streams {
 
     static Position position(String id) {
         int dash = id.indexOf('-');
-        return new Position(id.substring(0, dash), Long.parseLong(id.substring(dash + 1)));
+        String epoch = id.substring(0, dash);
+        String offset = id.substring(dash + 1);
+        if (!isNumber(epoch) || !isNumber(offset)) {
+            throw new IllegalStateException(
+                    "a stream ends with the id " + id
+                            + ", which no backplane has written, and behind which Redis has no numbers left; delete the stream");
+        }
+        return new Position(epoch, Long.parseLong(offset));
+    }
+
+    /** Whether a record may be one of ours, and not what somebody has added with an id of another kind. */
+    static boolean isPosition(String id) {
+        int dash = id.indexOf('-');
+        String offset = id.substring(dash + 1);
+        return isNumber(id.substring(0, dash)) && isNumber(offset) && !offset.equals("0");
     }
 
     /** Of another engine's position, an id before everything. */
@@ -95,8 +108,17 @@ final class Streams {
         return isNumber(position.epoch()) ? position.epoch() + "-" + position.offset() : "0-0";
     }
 
-    private static boolean isNumber(String epoch) {
-        return epoch.length() <= 18 && epoch.chars().allMatch(c -> c >= '0' && c <= '9');
+    /** Whether a position is the next one behind an id. */
+    static boolean continues(String id, Position next) {
+        int dash = id.indexOf('-');
+        String offset = id.substring(dash + 1);
+        return id.substring(0, dash).equals(next.epoch())
+                && isNumber(offset)
+                && Long.parseLong(offset) + 1 == next.offset();
+    }
+
+    private static boolean isNumber(String text) {
+        return text.length() <= 18 && text.chars().allMatch(c -> c >= '0' && c <= '9');
     }
 
     static boolean isBehind(Position one, Position two) {
@@ -105,8 +127,10 @@ final class Streams {
         return first == second ? one.offset() > two.offset() : first > second;
     }
 
+    /** Without what strangers have added under ids that are no positions. */
     static List<StoredRecord> records(List<StreamMessage<String, byte[]>> messages) {
         return messages.stream()
+                .filter(message -> isPosition(message.getId()))
                 .map(message -> new StoredRecord(position(message.getId()), bytes(message)))
                 .toList();
     }

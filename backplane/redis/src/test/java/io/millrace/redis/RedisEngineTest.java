@@ -9,8 +9,12 @@ import io.millrace.backplane.NotPublishedException;
 import io.millrace.backplane.Position;
 import io.millrace.backplane.Rooms;
 import io.millrace.backplane.Subscription;
+import io.millrace.backplane.Topic;
 import io.millrace.engine.Reactors;
+import io.millrace.poll.ManualClock;
 import io.millrace.testkit.Await;
+import io.millrace.testkit.Background;
+import io.millrace.testkit.CuttableProxy;
 import io.millrace.testkit.DeliveryHistory;
 import io.millrace.testkit.DeliveryHistory.Recorder;
 import io.millrace.testkit.RedisProcess;
@@ -20,6 +24,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.Socket;
 import java.net.URI;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,10 +32,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -260,6 +267,249 @@ class RedisEngineTest {
     }
 
     @Test
+    @DisplayName(
+            "bp-2, bp-3: what others add under an id that no position has ends the epoch, and keeps nobody from reading on")
+    void foreignIds() throws Exception {
+        DeliveryHistory history = new DeliveryHistory();
+        try (Reactors reactors = reactors();
+                Backplane backplane = Backplane.open(server.url(), reactors)) {
+            Recorder there = history.recorder("there");
+            there.started(backplane.topic("room").subscribe(there));
+            history.publish(backplane.topic("room"), "p", 0).get(10, TimeUnit.SECONDS);
+            server.command("XADD", "millrace:{room}", "*", "name", "somebody");
+            history.publish(backplane.topic("room"), "p", 1).get(10, TimeUnit.SECONDS);
+            Await.until("it has come", () -> there.has("p/1"));
+
+            Recorder late = history.recorder("late");
+            backplane.topic("room").subscribeFromLast(10, late);
+            Await.until("it has read on", () -> late.has("p/1"));
+            try (Reactors others = reactors();
+                    Backplane another = Backplane.open(server.url(), others)) {
+                Recorder returning = history.recorder("returning");
+                another.topic("room").subscribeAfter(Position.parse("1:1"), returning);
+                Await.until("it has read on", () -> returning.has("p/1"));
+            }
+            assertThat(there.gaps())
+                    .singleElement()
+                    .satisfies(gap -> assertThat(gap.reason()).isEqualTo(Gap.Reason.NEW_EPOCH));
+        }
+        assertThat(history.problems()).isEmpty();
+    }
+
+    @Test
+    @DisplayName(
+            "bp-3: what others have written behind a message whose acknowledgement was lost does not keep it from completing")
+    void foreignRecordBehindALostAcknowledgement() throws Exception {
+        DeliveryHistory history = new DeliveryHistory();
+        try (CuttableProxy proxy = new CuttableProxy(server.port());
+                Reactors reactors = reactors();
+                Backplane backplane = Backplane.open("redis://127.0.0.1:" + proxy.port(), reactors)) {
+            Recorder recorder = history.recorder("subscriber");
+            recorder.started(backplane.topic("room").subscribe(recorder));
+            history.publish(backplane.topic("room"), "p", 0).get(10, TimeUnit.SECONDS);
+            Await.until("it has come", () -> recorder.count() == 1);
+            String epoch = recorderPosition(backplane).epoch();
+            proxy.mute(true);
+            CompletableFuture<DeliveryHistory.Outcome> lost = history.publish(backplane.topic("room"), "p", 1);
+            Await.until("it is stored", () -> length("millrace:{room}") == 2);
+            server.command("XADD", "millrace:{room}", epoch + "-*", "r", "rubbish");
+            proxy.cut();
+            proxy.mute(false);
+            assertThat(lost.get(10, TimeUnit.SECONDS)).isEqualTo(DeliveryHistory.Outcome.ACKNOWLEDGED);
+            Await.until("it has come", () -> recorder.has("p/1"));
+        }
+        assertThat(history.problems()).isEmpty();
+    }
+
+    /** This asks by INFO, too, and counts the calls before itself. */
+    private static long calls(String command) {
+        try {
+            return server.calls(command);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static long length(String stream) {
+        try {
+            return server.number("XLEN", stream);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    @DisplayName("bp-4: while Redis reads its data from the disk after a restart, it is away, and messages wait")
+    void loading() throws Exception {
+        try (RedisProcess slow = new RedisProcess("--key-load-delay", "400");
+                Reactors reactors = reactors();
+                Backplane backplane = Backplane.builder(slow.url(), reactors)
+                        .maxPending(20_000, 1 << 20)
+                        .open()) {
+            List<CompletableFuture<Position>> all = new ArrayList<>();
+            for (int i = 0; i < 10_000; i++) {
+                all.add(backplane.topic("room").publish("x"));
+            }
+            CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(30, TimeUnit.SECONDS);
+            slow.kill();
+            Await.until("it is away", () -> backplane.state() == EngineState.AWAY);
+            CompletableFuture<Position> waiting = backplane.topic("room").publish("y");
+            slow.start();
+            assertThat(waiting.get(30, TimeUnit.SECONDS)).isNotNull();
+        }
+    }
+
+    @Test
+    @DisplayName("bp-4: a server that has become a replica is away, and messages wait until it is a primary again")
+    void replica() throws Exception {
+        try (RedisProcess demoted = new RedisProcess();
+                Reactors reactors = reactors();
+                Backplane backplane = Backplane.open(demoted.url(), reactors)) {
+            ack(backplane, "room", "x");
+            demoted.command("CONFIG", "RESETSTAT");
+            demoted.command("REPLICAOF", "127.0.0.1", "1");
+            CompletableFuture<Position> waiting = backplane.topic("room").publish("y");
+            Await.until("it has tried to connect again", () -> {
+                try {
+                    return demoted.calls("hello") > 4; // two connections each time
+                } catch (IOException e) {
+                    throw new AssertionError(e);
+                }
+            });
+            assertThat(backplane.state()).isEqualTo(EngineState.AWAY);
+            assertThat(waiting).isNotDone();
+            demoted.command("REPLICAOF", "NO", "ONE");
+            assertThat(waiting.get(10, TimeUnit.SECONDS)).isNotNull();
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "bp-3: a user who may not end connections is told when the backplane connects, and not when it has lost one")
+    void mayNotKill() throws Exception {
+        server.command("ACL", "SETUSER", "anna", "on", ">secret", "~*", "&*", "+@all", "-client|kill");
+        try (Reactors reactors = reactors();
+                Backplane backplane = Backplane.open("redis://anna:secret@127.0.0.1:" + server.port(), reactors)) {
+            Await.until("it cannot be used", () -> backplane.state() != EngineState.CONNECTING);
+            assertThat(backplane.state()).isEqualTo(EngineState.AWAY);
+            server.command("ACL", "SETUSER", "anna", "+@all");
+            ack(backplane, "room", "x");
+        } finally {
+            server.command("ACL", "DELUSER", "anna");
+        }
+    }
+
+    @Test
+    @DisplayName("bp-4: a server that falls silent while it is greeted is tried again")
+    void silentGreeting() throws Exception {
+        ManualClock clock = new ManualClock();
+        try (CuttableProxy proxy = new CuttableProxy(server.port());
+                Reactors reactors = Reactors.builder()
+                        .reactors(1)
+                        .name("redis-test")
+                        .clock(clock)
+                        .open()) {
+            proxy.muteAbove(400); // it says hello, and not who it is
+            server.command("CONFIG", "RESETSTAT");
+            try (Backplane backplane = Backplane.open("redis://127.0.0.1:" + proxy.port(), reactors)) {
+                Await.until("it was asked who it is", () -> calls("client|id") > 0);
+                proxy.mute(false);
+                CompletableFuture<Position> waiting = backplane.topic("room").publish("x");
+                clock.advance(Duration.ofSeconds(11));
+                Await.until("it has connected again", () -> {
+                    clock.advance(Duration.ofMillis(1)); // for the pause before the next attempt
+                    LockSupport.parkNanos(1_000_000);
+                    return waiting.isDone();
+                });
+                assertThat(waiting).isCompleted();
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("bp-5: a node that has said that it ends tells nothing after that")
+    void noWordAfterTheLast() throws Exception {
+        try (Reactors reactors = reactors();
+                Reactors others = reactors();
+                Backplane ending = Backplane.builder(server.url(), reactors)
+                        .timeout(Duration.ofMinutes(5))
+                        .open();
+                Backplane there = Backplane.builder(server.url(), others)
+                        .timeout(Duration.ofMinutes(5))
+                        .open()) {
+            there.topic("room").enter("anna");
+            Await.until(
+                    "they know each other",
+                    () -> there.nodes().size() == 2 && ending.nodes().size() == 2);
+            server.command("CLIENT", "PAUSE", "300", "ALL");
+            CompletableFuture<Position> holds = ending.topic("room").publish("x");
+            Background<?> close = Background.run(ending::close);
+            Await.until(
+                    "it takes nothing more",
+                    () -> ending.topic("room")
+                            .publish("y")
+                            .handle((position, failure) ->
+                                    failure != null && failure.getMessage().contains("is closed"))
+                            .getNow(false));
+            ending.topic("room").enter("ghost");
+            close.result();
+            assertThat(holds.get(10, TimeUnit.SECONDS)).isNotNull();
+            Await.until("it has left", () -> there.nodes().size() == 1);
+            ack(there, "room", "later");
+            there.topic("another").enter("ben").close();
+            assertThat(there.nodes()).containsExactly(there.node());
+            assertThat(there.topic("room").members()).hasSize(1);
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "bp-5: what a node that was killed has left, with nobody there to notice, is removed by the next one that begins")
+    void nobodyWasThere() throws Exception {
+        try (Reactors reactors = reactors()) {
+            Reactors dying = reactors();
+            Backplane killed = Backplane.open(server.url(), dying);
+            Rooms.on(
+                    killed,
+                    () -> {
+                        throw new AssertionError("nobody joins");
+                    },
+                    (room, message) -> null);
+            String mailbox = "millrace:{$node." + killed.node() + "}";
+            Await.until("it has a mailbox", () -> exists(mailbox));
+            Await.until("it was heard of", () -> length("millrace:{$nodes}") > 0);
+            dying.close(); // no word of farewell
+            try (Backplane next = Backplane.builder(server.url(), reactors)
+                    .timeout(Duration.ofMillis(200))
+                    .open()) {
+                Await.until("the mailbox is gone", () -> !exists(mailbox));
+                assertThat(next.nodes()).containsExactly(next.node());
+            }
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "bp-4: subscribers that are behind on long messages do not fill the heap: pages are as short as messages are long")
+    void longMessages() throws Exception {
+        int length = 64 << 10;
+        int count = 200;
+        try (Reactors reactors = reactors();
+                Backplane backplane = Backplane.open(server.url(), reactors)) {
+            ByteBuffer longOne = ByteBuffer.allocate(length);
+            for (int i = 0; i < count; i++) {
+                backplane.topic("room").publish(longOne.clear()).get(10, TimeUnit.SECONDS);
+            }
+            server.command("CONFIG", "RESETSTAT");
+            AtomicInteger got = new AtomicInteger();
+            backplane.topic("room").subscribeAfter(Position.parse("1:1"), message -> got.incrementAndGet());
+            Await.until("all have come", () -> got.get() == count);
+            // At most 16 at first, and then those of a megabyte.
+            assertThat(server.calls("xrange")).isGreaterThan(count * length / (1 << 20) - 2);
+        }
+    }
+
+    @Test
     @DisplayName("bp-1: redis: a message takes the server the same, however many topics its subscribers follow besides")
     void quietTopics() throws Exception {
         try (Reactors reactors = reactors();
@@ -306,7 +556,35 @@ class RedisEngineTest {
     }
 
     @Test
-    @DisplayName("bp-2: redis: databases of one server have nothing in common, not even where their topics are at the same position")
+    @DisplayName(
+            "bp-3: redis: what is published in the very moment in which a subscriber begins to follow is delivered, though nothing follows it")
+    void whileItBegins() throws Exception {
+        int topics = 300;
+        try (Reactors reactors = reactors();
+                Backplane backplane = Backplane.open(server.url(), reactors)) {
+            List<CompletableFuture<Position>> first = new ArrayList<>();
+            for (int i = 0; i < topics; i++) {
+                first.add(backplane.topic("topic-" + i).publish("first")); // so that the second is one command
+            }
+            for (CompletableFuture<Position> each : first) {
+                each.get(30, TimeUnit.SECONDS);
+            }
+            AtomicInteger heard = new AtomicInteger();
+            for (int i = 0; i < topics; i++) {
+                Topic topic = backplane.topic("topic-" + i);
+                Subscription subscription = topic.subscribe(message -> heard.incrementAndGet());
+                while (subscription.position() == null) {
+                    Thread.onSpinWait();
+                }
+                var ignored = topic.publish("second");
+            }
+            Await.until("all have come", () -> heard.get() == topics);
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "bp-2: redis: databases of one server have nothing in common, not even where their topics are at the same position")
     void databases() throws Exception {
         try (Reactors reactors = reactors();
                 Backplane here = Backplane.open(server.url() + "/0", reactors)) {
