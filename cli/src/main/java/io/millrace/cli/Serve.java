@@ -84,7 +84,7 @@ final class Serve {
                             service, reactors, inherited, takeover, encrypted == null ? null : encrypted.tls()));
             if (takeover != null) {
                 takeover.complete();
-                var unused = takeover.handedOver().thenAccept(to -> endAfterTakeover(server, to));
+                endAfter(takeover, server);
             }
             var ignored = reactors.termination().whenComplete((ended, failure) -> {
                 if (failure != null) {
@@ -222,9 +222,11 @@ final class Serve {
         }
     }
 
-    private void endAfterTakeover(Running server, long successor) {
-        draining = server.drained();
-        stopped.complete("handed over to process " + successor);
+    private void endAfter(Takeover takeover, Running server) {
+        var ignored = takeover.handedOver().thenAccept(successor -> {
+            draining = server.drained();
+            stopped.complete("handed over to process " + successor);
+        });
     }
 
     /** Called when a loop has failed. The server must not stay around with connections that are not served. */
