@@ -548,7 +548,7 @@ class ConsoleTest {
     @Test
     @DisplayName("obs-3: top says so if what answers is not a console")
     void topOfSomethingElse() throws IOException {
-        for (String text : List.of("a b\n", "millrace_x y\n", "<html> 5\n", "millrace_\n")) {
+        for (String text : List.of("a b\n", "millrace_x y\n", "<html lang=en> 5\n", "millrace_\n")) {
             HttpServer other = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
             other.createContext("/", exchange -> {
                 exchange.sendResponseHeaders(200, text.length());
