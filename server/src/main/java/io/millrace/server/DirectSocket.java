@@ -262,7 +262,7 @@ public final class DirectSocket implements Closeable {
                 throw link.tell(new ProtocolException("the input of " + connection
                         + " ended in the middle of a frame, of which " + kept + " bytes came"));
             }
-            present.add(Objects.requireNonNull(answer.came()));
+            present.add(Objects.requireNonNull(answer.take()));
         }
         if (wanted.framing() instanceof FramingKinds.Exactly) {
             framing = null; // which finds one frame only
@@ -302,7 +302,7 @@ public final class DirectSocket implements Closeable {
             if (fill(null, readNanos) < 0) {
                 return null;
             }
-            present.add(Objects.requireNonNull(answer.came()));
+            present.add(Objects.requireNonNull(answer.take()));
         }
         ByteBuffer all = ByteBuffer.allocate((int) present.available());
         while (all.hasRemaining()) {
@@ -439,6 +439,8 @@ public final class DirectSocket implements Closeable {
             boolean last = limited;
             boolean bounded = nanos != 0 || last;
             link.awaitWritable(bounded, bounded ? deadline(nanos, last) : 0);
+        } else {
+            link.countCall();
         }
     }
 
