@@ -31,6 +31,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -516,6 +517,39 @@ class DirectServerTest {
             send(socket, "3ab5cdef\n");
             assertThat(socket.getInputStream().read()).isNegative();
             assertThat(log).containsExactly("frame of 3", "too long", "too long", "5cdef");
+        }
+    }
+
+    /** Does something on the only thread of a loop, in a callback. */
+    private static Object inCallback(Reactors reactors, Callable<?> what) throws Exception {
+        CompletableFuture<Object> result = new CompletableFuture<>();
+        reactors.execute(() -> {
+            try {
+                result.complete(what.call());
+            } catch (Exception e) {
+                result.complete(e);
+            }
+        });
+        return result.get(20, TimeUnit.SECONDS);
+    }
+
+    @Test
+    @DisplayName("vt-1 a callback that would wait on its own loop is refused, and nothing is lost by that")
+    void waitsInACallback() throws Exception {
+        try (Reactors reactors = new Place("epoll", ALLOWED).open();
+                DirectServer server = DirectServer.listen(0, DirectServerTest::echoLines);
+                DirectClient client = DirectClient.open(TcpClient.builder().manager(reactors))) {
+            assertThat(inCallback(reactors, () -> client.connect(server.address())))
+                    .isInstanceOf(IllegalStateException.class);
+            try (DirectSocket socket = client.connect(server.address())) {
+                assertThat(inCallback(reactors, () -> socket.readLine(10))).isInstanceOf(IllegalStateException.class);
+                assertThat(inCallback(reactors, () -> {
+                            socket.write("one\n");
+                            return "written";
+                        }))
+                        .isEqualTo("written");
+                assertThat(socket.readLine(10)).isEqualTo("one");
+            }
         }
     }
 

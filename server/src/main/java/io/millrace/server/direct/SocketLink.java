@@ -596,6 +596,10 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
     }
 
     private void await(Exchange waiting, String doing) throws IOException {
+        if (loop.inLoop() && waiting.withdraw()) { // it would wait for ever: nothing here comes to pass meanwhile
+            throw new IllegalStateException("cannot wait to " + doing + " " + connection
+                    + " on the thread of its loop, which has to go on; use a virtual thread, or a TcpClient there");
+        }
         boolean interrupted = false;
         while (!waiting.isDone()) {
             LockSupport.park(this);
