@@ -98,11 +98,12 @@ public final class DirectClient implements Monitored, AutoCloseable {
         return connect(address, handler -> client.connect(address, handler));
     }
 
-    private DirectSocket connect(
-            Object address, Function<ConnectionHandler, CompletableFuture<Connection>> attempt) throws IOException {
+    private DirectSocket connect(Object address, Function<ConnectionHandler, CompletableFuture<Connection>> attempt)
+            throws IOException {
         if (client.isOnLoop()) { // it might wait for ever, without a time limit
-            throw new IllegalStateException("cannot wait for a connection to " + address
-                    + " on the thread of a loop, which has to go on; connect with a TcpClient there, or on a virtual thread");
+            throw new IllegalStateException(
+                    "cannot wait for a connection to " + address
+                            + " on the thread of a loop, which has to go on; connect with a TcpClient there, or on a virtual thread");
         }
         SocketLink[] made = new SocketLink[1];
         CompletableFuture<Connection> connecting = attempt.apply(new PerConnection(connection -> {

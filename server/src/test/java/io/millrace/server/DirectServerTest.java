@@ -480,8 +480,8 @@ class DirectServerTest {
                 StandardOpenOption.WRITE)) {
             ByteBuffer largest = file.map(FileChannel.MapMode.READ_WRITE, 0, Integer.MAX_VALUE);
             try (Reactors reactors = place.open();
-                    DirectServer server = place.start(
-                            reactors, socket -> socket.write(largest.position(Integer.MAX_VALUE - size)));
+                    DirectServer server =
+                            place.start(reactors, socket -> socket.write(largest.position(Integer.MAX_VALUE - size)));
                     Socket socket = connect(server)) {
                 assertThat(socket.getInputStream().readAllBytes()).hasSize(size);
                 assertThat(largest.hasRemaining()).isFalse();
@@ -1177,7 +1177,9 @@ class DirectServerTest {
                 begun.await();
                 send(other, "one\n");
                 assertThat(reader(other).readLine()).isEqualTo("one");
-                assertThat(server.connections()).as("and is not ended by a limit").hasSize(2);
+                assertThat(server.connections())
+                        .as("and is not ended by a limit")
+                        .hasSize(2);
             } finally {
                 stop.set(true);
             }

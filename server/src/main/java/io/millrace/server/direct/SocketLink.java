@@ -477,8 +477,7 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
 
     public IOException interrupted(String doing) {
         Thread.currentThread().interrupt();
-        return tell(
-                new InterruptedIOException("cannot " + doing + " " + connection + ": the thread was interrupted"));
+        return tell(new InterruptedIOException("cannot " + doing + " " + connection + ": the thread was interrupted"));
     }
 
     /**
@@ -500,7 +499,8 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
     }
 
     /** An exception that is known as long as somebody else has it, and the one before it. */
-    private record Told(WeakReference<Throwable> thrown, @Nullable Told before) {}
+    private record Told(
+            WeakReference<Throwable> thrown, @Nullable Told before) {}
 
     // ---- The thread that uses it ----
 
@@ -650,7 +650,7 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
         int limit = data.limit();
         try {
             if (me != null) {
-                data.limit(data.position() + Math.min(data.remaining(), PIECE)); // at the very end of two gigabytes, too
+                data.limit(data.position() + Math.min(data.remaining(), PIECE)); // which cannot overflow
                 Piece piece = new Piece(connection, data);
                 if (me.onCarrier(piece)) {
                     return piece.result;

@@ -222,7 +222,7 @@ public final class CertificateWatch implements AutoCloseable {
             try {
                 watchAll();
             } catch (Throwable e) {
-                FailureLog.report(LOOK, e); // the system may have no watches left; that is no reason not to read the files
+                FailureLog.report(LOOK, e); // there may be no watches left: the files are read all the same
             }
             try {
                 tryFiles(anyway, asked);

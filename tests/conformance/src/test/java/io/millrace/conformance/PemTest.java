@@ -159,10 +159,8 @@ class PemTest {
     void encryptedOtherwise() throws Exception {
         Path chain = CERTIFICATES.chain("rsa");
         char[] passphrase = "open sesame".toCharArray();
-        Path broken =
-                write("broken.key", TestCertificates.pem("ENCRYPTED PRIVATE KEY", new byte[] {0x30, 3, 2, 1, 0}));
-        assertRefused(
-                Tls.builder().certificate(chain, broken, passphrase), broken, "decrypt it with openssl pkey -in");
+        Path broken = write("broken.key", TestCertificates.pem("ENCRYPTED PRIVATE KEY", new byte[] {0x30, 3, 2, 1, 0}));
+        assertRefused(Tls.builder().certificate(chain, broken, passphrase), broken, "decrypt it with openssl pkey -in");
         OpenSsl.require();
         Path scrypt = directory.resolve("scrypt.key");
         OpenSsl.run(
@@ -175,8 +173,7 @@ class PemTest {
                 "pass:open sesame",
                 "-out",
                 scrypt.toString());
-        assertRefused(
-                Tls.builder().certificate(chain, scrypt, passphrase), scrypt, "decrypt it with openssl pkey -in");
+        assertRefused(Tls.builder().certificate(chain, scrypt, passphrase), scrypt, "decrypt it with openssl pkey -in");
     }
 
     @Test
@@ -220,7 +217,9 @@ class PemTest {
                 "-out",
                 store.toString());
         assertRefused(
-                Tls.builder().keyStore(store, "secret".toCharArray()), store, "its key lonely has no certificate there");
+                Tls.builder().keyStore(store, "secret".toCharArray()),
+                store,
+                "its key lonely has no certificate there");
     }
 
     @Test
