@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * <p>In a conversation of a {@link DirectServer} that runs on a loop of the same manager, a connection stays on that
  * loop, so that both are served by one thread.
  *
- * <p><b>Threads.</b> Any thread may call any method; on a loop, in a callback, it must not wait, so connect there with a
- * {@link TcpClient}.
+ * <p><b>Threads.</b> Any thread may call any method; but a loop's own must not wait, in a callback, so it is refused:
+ * connect there with a {@link TcpClient}.
  */
 public final class DirectClient implements Monitored, AutoCloseable {
     private final TcpClient client;
@@ -70,6 +70,7 @@ public final class DirectClient implements Monitored, AutoCloseable {
      * @return an open connection, which the caller must close
      * @throws IOException if it cannot connect in time: the exceptions of {@link TcpClient#connect(String, int,
      *     ConnectionHandler)}; or {@link InterruptedIOException} if the thread was interrupted
+     * @throws IllegalStateException on the thread of one of its loops, in a callback
      */
     public DirectSocket connect(String host, int port) throws IOException {
         return connect(InetSocketAddress.createUnresolved(host, port));
@@ -97,8 +98,13 @@ public final class DirectClient implements Monitored, AutoCloseable {
         return connect(address, handler -> client.connect(address, handler));
     }
 
-    private static DirectSocket connect(
-            Object address, Function<ConnectionHandler, CompletableFuture<Connection>> attempt) throws IOException {
+    private DirectSocket connect(Object address, Function<ConnectionHandler, CompletableFuture<Connection>> attempt)
+            throws IOException {
+        if (client.isOnLoop()) { // it might wait for ever, without a time limit
+            throw new IllegalStateException(
+                    "cannot wait for a connection to " + address
+                            + " on the thread of a loop, which has to go on; connect with a TcpClient there, or on a virtual thread");
+        }
         SocketLink[] made = new SocketLink[1];
         CompletableFuture<Connection> connecting = attempt.apply(new PerConnection(connection -> {
             SocketLink link = new SocketLink(connection, true, null);

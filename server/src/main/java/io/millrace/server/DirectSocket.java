@@ -46,8 +46,9 @@ import org.jspecify.annotations.Nullable;
  * <p><b>With TLS.</b> An input that ends without the peer's announcement fails as a connection does, and does not look like
  * its end; the cause is a {@link io.millrace.server.tls.TlsTruncatedException}.
  *
- * <p><b>Threads.</b> One thread at a time may read, and one may write; they may be different ones, of any kind. {@link
- * #close} and {@link #abort} may be called by any thread. A virtual thread that waits leaves its carrier, unless there is
+ * <p><b>Threads.</b> One thread at a time may read, and one may write; they may be different ones, of any kind, except
+ * the one that runs the connection's loop: where that would have to wait, in a callback, it gets an {@link
+ * IllegalStateException}. {@link #close} and {@link #abort} may be called by any thread. A virtual thread that waits leaves its carrier, unless there is
  * native code or a class initializer on its stack.
  */
 public final class DirectSocket implements Closeable {
@@ -262,7 +263,7 @@ public final class DirectSocket implements Closeable {
                 throw link.tell(new ProtocolException("the input of " + connection
                         + " ended in the middle of a frame, of which " + kept + " bytes came"));
             }
-            present.add(Objects.requireNonNull(answer.came()));
+            present.add(Objects.requireNonNull(answer.take()));
         }
         if (wanted.framing() instanceof FramingKinds.Exactly) {
             framing = null; // which finds one frame only
@@ -302,7 +303,7 @@ public final class DirectSocket implements Closeable {
             if (fill(null, readNanos) < 0) {
                 return null;
             }
-            present.add(Objects.requireNonNull(answer.came()));
+            present.add(Objects.requireNonNull(answer.take()));
         }
         ByteBuffer all = ByteBuffer.allocate((int) present.available());
         while (all.hasRemaining()) {
@@ -439,6 +440,8 @@ public final class DirectSocket implements Closeable {
             boolean last = limited;
             boolean bounded = nanos != 0 || last;
             link.awaitWritable(bounded, bounded ? deadline(nanos, last) : 0);
+        } else {
+            link.countCall();
         }
     }
 

@@ -392,6 +392,11 @@ public final class TcpClient implements Monitored, AutoCloseable {
         });
     }
 
+    /** Returns whether the calling thread is that of one of its loops, in a callback. */
+    boolean isOnLoop() {
+        return loops.isOnOne();
+    }
+
     // ---- Observing ----
 
     @Override

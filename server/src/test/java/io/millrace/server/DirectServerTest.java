@@ -23,12 +23,15 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -441,6 +444,112 @@ class DirectServerTest {
             assertThat(other.readLine()).isNull();
             send(good, "two\n");
             assertThat(reader.readLine()).isEqualTo("two");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("places")
+    @DisplayName("vt-1 a conversation that throws an exception whose causes go round in a circle disturbs no other")
+    void causesInACircle(Place place) throws Exception {
+        try (Reactors reactors = place.open();
+                DirectServer server = place.start(reactors, socket -> {
+                    if ("bad".equals(socket.readLine(10))) {
+                        Exception one = new Exception("on purpose");
+                        throw (Exception) one.initCause(new Exception("because of that", one));
+                    }
+                    echoLines(socket);
+                });
+                Socket good = connect(server);
+                Socket bad = connect(server)) {
+            send(bad, "bad\n");
+            assertThat(bad.getInputStream().read()).isNegative();
+            send(good, "one\ntwo\n");
+            assertThat(reader(good).readLine()).isEqualTo("two");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("places")
+    @DisplayName("vt-1 the very end of a buffer of two gigabytes is written")
+    void endOfTheLargestBuffer(Place place, @TempDir Path directory) throws Exception {
+        int size = 300_000; // in several pieces, on a loop and off it
+        try (FileChannel file = FileChannel.open(
+                directory.resolve("sparse"),
+                StandardOpenOption.CREATE_NEW,
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE)) {
+            ByteBuffer largest = file.map(FileChannel.MapMode.READ_WRITE, 0, Integer.MAX_VALUE);
+            try (Reactors reactors = place.open();
+                    DirectServer server =
+                            place.start(reactors, socket -> socket.write(largest.position(Integer.MAX_VALUE - size)));
+                    Socket socket = connect(server)) {
+                assertThat(socket.getInputStream().readAllBytes()).hasSize(size);
+                assertThat(largest.hasRemaining()).isFalse();
+            }
+        }
+    }
+
+    /** Frames that are too long, which this framing does not notice itself. */
+    private record Headed(int maxBytes) implements Framing {
+        @Override
+        public void find(FrameBytes bytes) {
+            bytes.frame(bytes.get(0) - '0');
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("places")
+    @DisplayName("vt-1 a frame that is too long is not returned by the next read, either")
+    void tooLongForEver(Place place) throws Exception {
+        try (Reactors reactors = place.open();
+                DirectServer server = place.start(reactors, socket -> {
+                    Framing short4 = new Headed(4);
+                    for (int i = 0; i < 3; i++) {
+                        try {
+                            log.add("frame of " + socket.readFrame(short4).remaining());
+                        } catch (ProtocolException e) {
+                            log.add("too long");
+                        }
+                    }
+                    log.add(socket.readLine(10)); // but another framing may be used
+                });
+                Socket socket = connect(server)) {
+            send(socket, "3ab5cdef\n");
+            assertThat(socket.getInputStream().read()).isNegative();
+            assertThat(log).containsExactly("frame of 3", "too long", "too long", "5cdef");
+        }
+    }
+
+    /** Does something on the only thread of a loop, in a callback. */
+    private static Object inCallback(Reactors reactors, Callable<?> what) throws Exception {
+        CompletableFuture<Object> result = new CompletableFuture<>();
+        reactors.execute(() -> {
+            try {
+                result.complete(what.call());
+            } catch (Exception e) {
+                result.complete(e);
+            }
+        });
+        return result.get(20, TimeUnit.SECONDS);
+    }
+
+    @Test
+    @DisplayName("vt-1 a callback that would wait on its own loop is refused, and nothing is lost by that")
+    void waitsInACallback() throws Exception {
+        try (Reactors reactors = new Place("epoll", ALLOWED).open();
+                DirectServer server = DirectServer.listen(0, DirectServerTest::echoLines);
+                DirectClient client = DirectClient.open(TcpClient.builder().manager(reactors))) {
+            assertThat(inCallback(reactors, () -> client.connect(server.address())))
+                    .isInstanceOf(IllegalStateException.class);
+            try (DirectSocket socket = client.connect(server.address())) {
+                assertThat(inCallback(reactors, () -> socket.readLine(10))).isInstanceOf(IllegalStateException.class);
+                assertThat(inCallback(reactors, () -> {
+                            socket.write("one\n");
+                            return "written";
+                        }))
+                        .isEqualTo("written");
+                assertThat(socket.readLine(10)).isEqualTo("one");
+            }
         }
     }
 
@@ -1036,6 +1145,41 @@ class DirectServerTest {
                     send(other, i + "\n");
                     assertThat(echoed.readLine()).isEqualTo("" + i);
                 }
+            } finally {
+                stop.set(true);
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("vt-3 a conversation that sends files for which there is room, again and again, gives way")
+    void filesGiveWay(@TempDir Path directory) throws Exception {
+        AtomicBoolean stop = new AtomicBoolean();
+        CountDownLatch begun = new CountDownLatch(1);
+        Path empty = Files.createFile(directory.resolve("empty"));
+        Place place = new Place("epoll", ALLOWED); // elsewhere, it takes no turn of the loop
+        try (Reactors reactors = place.open();
+                DirectServer server = place.start(reactors, socket -> {
+                    if ("send".equals(socket.readLine(10))) {
+                        do {
+                            socket.sendFile(empty);
+                            begun.countDown();
+                        } while (!stop.get() && ALLOWED);
+                    } else {
+                        echoLines(socket);
+                    }
+                });
+                Socket sends = connect(server);
+                Socket other = connect(server)) {
+            try {
+                send(other, "echo\n");
+                send(sends, "send\n");
+                begun.await();
+                send(other, "one\n");
+                assertThat(reader(other).readLine()).isEqualTo("one");
+                assertThat(server.connections())
+                        .as("and is not ended by a limit")
+                        .hasSize(2);
             } finally {
                 stop.set(true);
             }

@@ -15,6 +15,9 @@ import io.millrace.server.group.Connections;
 import io.millrace.server.support.ConnectionLog;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.WeakReference;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
@@ -54,6 +57,19 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
     /** How much is handed over to the loop at once. */
     private static final int HANDED_OVER = 64 * 1024;
 
+    /** How many causes of an exception are looked at: there may be a circle. */
+    private static final int MOST_CAUSES = 100;
+
+    private static final VarHandle TOLD;
+
+    static {
+        try {
+            TOLD = MethodHandles.lookup().findVarHandle(SocketLink.class, "told", Told.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     /** What a connection's own thread runs. */
     public interface Talk {
         void talk(SocketLink link) throws Exception;
@@ -90,8 +106,8 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
 
     // ---- Written by any thread ----
     private volatile boolean closed;
-    /** The last exception that told of this connection's failure. */
-    private volatile @Nullable Throwable told;
+    /** The exceptions that told of this connection's end or of a limit. */
+    private volatile @Nullable Told told;
 
     /**
      * Creates a link.
@@ -171,13 +187,15 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
         }
     }
 
-    @SuppressWarnings("ReferenceEquality") // is it the exception that we threw?
     private boolean isTold(Throwable thrown) {
-        Throwable ours = told;
-        for (Throwable at = thrown; at != null; at = at.getCause()) {
-            if (at == ours) {
-                return true;
+        Throwable at = thrown;
+        for (int i = 0; at != null && i < MOST_CAUSES; i++) {
+            for (Told one = told; one != null; one = one.before) {
+                if (one.thrown.refersTo(at)) {
+                    return true;
+                }
             }
+            at = at.getCause();
         }
         return false;
     }
@@ -436,10 +454,7 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
     // ---- Failures ----
 
     private IOException timeout(String doing) {
-        IOException thrown =
-                new SocketTimeoutException("cannot " + doing + " " + connection + ": the time limit has passed");
-        told = thrown;
-        return thrown;
+        return tell(new SocketTimeoutException("cannot " + doing + " " + connection + ": the time limit has passed"));
     }
 
     private IOException closedException(String doing) {
@@ -457,23 +472,35 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
         if (cause != null) {
             thrown.initCause(cause);
         }
-        told = thrown;
-        return thrown;
+        return tell(thrown);
     }
 
     public IOException interrupted(String doing) {
         Thread.currentThread().interrupt();
-        IOException thrown =
-                new InterruptedIOException("cannot " + doing + " " + connection + ": the thread was interrupted");
-        told = thrown;
-        return thrown;
+        return tell(new InterruptedIOException("cannot " + doing + " " + connection + ": the thread was interrupted"));
     }
 
-    /** Notes an exception that tells of the peer, so that a conversation that does not catch it is no mistake. */
+    /**
+     * Notes an exception that tells of the peer, so that a conversation that does not catch it is no mistake. Any thread:
+     * one that reads and one that writes may be told at the same time, and a conversation may be told again while it
+     * cleans up after the exception that it throws.
+     */
     public <E extends IOException> E tell(E thrown) {
-        told = thrown;
-        return thrown;
+        for (; ; ) {
+            Told before = told;
+            Told live = before;
+            while (live != null && live.thrown.refersTo(null)) {
+                live = live.before;
+            }
+            if (TOLD.compareAndSet(this, before, new Told(new WeakReference<>(thrown), live))) {
+                return thrown;
+            }
+        }
     }
+
+    /** An exception that is known as long as somebody else has it, and the one before it. */
+    private record Told(
+            WeakReference<Throwable> thrown, @Nullable Told before) {}
 
     // ---- The thread that uses it ----
 
@@ -490,13 +517,23 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
         return loop.nanoTime();
     }
 
+    /** Counts a call that did not have to wait: see {@link CarriedThread#countCall}. */
+    public void countCall() {
+        CarriedThread me = carried();
+        if (me != null) {
+            me.countCall();
+        }
+    }
+
     /** What a read got. One for each thread that reads, or for each link: see {@link #read}. */
     public static final class Bytes {
         private final Exchange.Answer answer = new Exchange.Answer();
 
-        /** Returns what came in a buffer of its own, which belongs to the reader from now on. */
-        public @Nullable ByteBuffer came() {
-            return answer.came;
+        /** Hands over what came in a buffer of its own, once: a thread that waits for more need not keep it. */
+        public @Nullable ByteBuffer take() {
+            ByteBuffer came = answer.came;
+            answer.came = null;
+            return came;
         }
     }
 
@@ -559,6 +596,10 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
     }
 
     private void await(Exchange waiting, String doing) throws IOException {
+        if (loop.inLoop() && waiting.withdraw()) { // it would wait for ever: nothing here comes to pass meanwhile
+            throw new IllegalStateException("cannot wait to " + doing + " " + connection
+                    + " on the thread of its loop, which has to go on; use a virtual thread, or a TcpClient there");
+        }
         boolean interrupted = false;
         while (!waiting.isDone()) {
             LockSupport.park(this);
@@ -609,13 +650,13 @@ public final class SocketLink implements ConnectionHandler, Conversing, Runnable
         int limit = data.limit();
         try {
             if (me != null) {
-                data.limit(Math.min(limit, data.position() + PIECE));
+                data.limit(data.position() + Math.min(data.remaining(), PIECE)); // which cannot overflow
                 Piece piece = new Piece(connection, data);
                 if (me.onCarrier(piece)) {
                     return piece.result;
                 }
             }
-            data.limit(Math.min(limit, data.position() + HANDED_OVER));
+            data.limit(data.position() + Math.min(data.remaining(), HANDED_OVER));
             return connection.send(data);
         } finally {
             data.limit(limit);

@@ -93,18 +93,26 @@ public final class FrameBuffer implements FrameBytes {
 
     // ---- The first frame ----
 
-    /** Lets a framing search the bytes, for the first time or after more have arrived. Throws whatever the framing throws. */
+    /**
+     * Lets a framing search the bytes, for the first time or after more have arrived. Throws whatever the framing throws,
+     * and then nothing is known about the frame: whoever asks again, as a conversation may, is told the same again.
+     */
     public void find(Framing framing, int maxBytes) throws ProtocolException {
         finder = framing;
         visible = maxBytes;
+        boolean found = false;
         try {
             framing.find(this);
+            searched = size();
+            if (end > maxBytes || (end == UNKNOWN && searched >= maxBytes)) {
+                throw FramingKinds.tooLong(end == UNKNOWN ? "more than " + maxBytes : Long.toString(end), maxBytes);
+            }
+            found = true;
         } finally {
             finder = null;
-        }
-        searched = size();
-        if (end > maxBytes || (end == UNKNOWN && searched >= maxBytes)) {
-            throw FramingKinds.tooLong(end == UNKNOWN ? "more than " + maxBytes : Long.toString(end), maxBytes);
+            if (!found) {
+                forget();
+            }
         }
     }
 

@@ -221,6 +221,10 @@ public final class CertificateWatch implements AutoCloseable {
             }
             try {
                 watchAll();
+            } catch (Throwable e) {
+                FailureLog.report(LOOK, e); // there may be no watches left: the files are read all the same
+            }
+            try {
                 tryFiles(anyway, asked);
                 warnOfExpiry();
             } catch (Throwable e) {
@@ -337,7 +341,7 @@ public final class CertificateWatch implements AutoCloseable {
     private void watchAll() throws IOException {
         Set<Path> found = new HashSet<>();
         for (Path file : tls.files()) {
-            addNames(file.toAbsolutePath().normalize(), found);
+            addNames(file.toAbsolutePath(), found);
         }
         Set<Path> parents = new HashSet<>();
         for (Path name : found) {
@@ -369,14 +373,18 @@ public final class CertificateWatch implements AutoCloseable {
             Path at = left.getRoot();
             Path next = null;
             for (int i = 0; i < left.getNameCount(); i++) {
-                at = at.resolve(left.getName(i));
+                String name = left.getName(i).toString();
+                if (name.equals(".") || name.equals("..")) {
+                    // Only here, where no link is left before it: the parent of a link's target is another one.
+                    at = name.equals(".") || at.getParent() == null ? at : at.getParent();
+                    continue;
+                }
+                at = at.resolve(name);
                 boolean last = i == left.getNameCount() - 1;
                 if (Files.isSymbolicLink(at)) {
                     to.add(at);
                     Path target = at.resolveSibling(Files.readSymbolicLink(at));
-                    next = (last ? target : target.resolve(left.subpath(i + 1, left.getNameCount())))
-                            .toAbsolutePath()
-                            .normalize();
+                    next = last ? target : target.resolve(left.subpath(i + 1, left.getNameCount()));
                     break;
                 }
                 if (last) {
@@ -420,6 +428,11 @@ public final class CertificateWatch implements AutoCloseable {
         }
         changes.close();
         watch.close();
+    }
+
+    /** For tests. */
+    FileWatch watched() {
+        return watch;
     }
 
     @Override

@@ -30,8 +30,16 @@ final class KeyStoreFile {
             Collections.sort(aliases);
             for (String alias : aliases) {
                 if (store.isKeyEntry(alias) && store.getKey(alias, password) instanceof PrivateKey key) {
+                    Certificate[] certified = store.getCertificateChain(alias);
+                    if (certified == null || certified.length == 0) {
+                        throw cannotUse(
+                                file,
+                                "its key " + alias + " has no certificate there; export both into one store, as with"
+                                        + " openssl pkcs12 -export -inkey key.pem -in chain.pem",
+                                null);
+                    }
                     List<X509Certificate> chain = new ArrayList<>();
-                    for (Certificate each : store.getCertificateChain(alias)) {
+                    for (Certificate each : certified) {
                         chain.add((X509Certificate) each);
                     }
                     found.add(new CertificateChooser.Entry(List.copyOf(chain), key));
@@ -51,6 +59,9 @@ final class KeyStoreFile {
 
     private static KeyStore open(Path file, char[] password) throws IOException {
         try {
+            if (Files.isDirectory(file)) {
+                throw cannotUse(file, "it is a directory; give the file in it", null);
+            }
             if (!Files.isReadable(file)) {
                 throw Files.exists(file)
                         ? new AccessDeniedException(file.toString())

@@ -61,7 +61,7 @@ final class PemFile {
             throws IOException {
         List<X509Certificate> chain = certificates(chainFile);
         PrivateKey key = key(keyFile, passphrase);
-        if (!belong(chain.getFirst().getPublicKey(), key)) {
+        if (!belong(keyFile, chain.getFirst().getPublicKey(), key)) {
             throw cannotUse(
                     keyFile,
                     "it is not the key of the first certificate in " + chainFile + " ("
@@ -142,15 +142,19 @@ final class PemFile {
 
     private static String read(Path file) throws IOException {
         try {
-            if (Files.size(file) > LARGEST) {
-                throw cannotUse(file, "it is larger than " + LARGEST + " bytes");
+            if (Files.size(file) <= LARGEST) {
+                return Files.readString(file, StandardCharsets.ISO_8859_1);
             }
-            return Files.readString(file, StandardCharsets.ISO_8859_1);
         } catch (NoSuchFileException e) {
             throw cannotUse(file, "there is no such file", e);
         } catch (java.nio.file.AccessDeniedException e) {
             throw cannotUse(file, "this process may not read it", e);
+        } catch (IOException e) {
+            throw Files.isDirectory(file)
+                    ? cannotUse(file, "it is a directory; give the file in it", e)
+                    : cannotUse(file, "it cannot be read: " + e.getMessage(), e);
         }
+        throw cannotUse(file, "it is larger than " + LARGEST + " bytes");
     }
 
     private static byte[] decode(Path file, String body) throws IOException {
@@ -203,11 +207,11 @@ final class PemFile {
             }
         } catch (InvalidKeyException | java.security.spec.InvalidKeySpecException e) {
             throw cannotUse(file, "the passphrase does not decrypt its key", e);
-        } catch (GeneralSecurityException e) {
+        } catch (GeneralSecurityException | IOException e) {
             throw cannotUse(
                     file,
-                    "its key cannot be decrypted (" + e.getMessage() + "); decrypt it with openssl pkey -in " + file
-                            + " -out key.pem",
+                    "its key is broken, or encrypted in a way that the JDK does not know (" + e.getMessage()
+                            + "); decrypt it with openssl pkey -in " + file + " -out key.pem",
                     e);
         }
     }
@@ -345,17 +349,27 @@ final class PemFile {
     // ---- Checks ----
 
     /** Signs something with the one and verifies it with the other. */
-    private static boolean belong(PublicKey certified, PrivateKey key) {
+    private static boolean belong(Path keyFile, PublicKey certified, PrivateKey key) throws IOException {
         boolean same = certified.getAlgorithm().equals(key.getAlgorithm());
         if (certified instanceof RSAKey one && key instanceof RSAKey other) {
             return same && one.getModulus().equals(other.getModulus());
         }
+        byte[] text = "belong together".getBytes(StandardCharsets.US_ASCII);
+        Signature signature;
+        byte[] signed;
         try {
-            Signature signature = Signature.getInstance(key instanceof ECKey ? "SHA256withECDSA" : key.getAlgorithm());
-            byte[] text = "belong together".getBytes(StandardCharsets.US_ASCII);
+            signature = Signature.getInstance(key instanceof ECKey ? "SHA256withECDSA" : key.getAlgorithm());
             signature.initSign(key);
             signature.update(text);
-            byte[] signed = signature.sign();
+            signed = signature.sign();
+        } catch (GeneralSecurityException e) {
+            throw cannotUse(
+                    keyFile,
+                    "the JDK cannot sign with its key (" + e.getMessage()
+                            + "); make one of RSA, Ed25519, or EC with the curve P-256, P-384 or P-521",
+                    e);
+        }
+        try {
             signature.initVerify(certified);
             signature.update(text);
             return signature.verify(signed);

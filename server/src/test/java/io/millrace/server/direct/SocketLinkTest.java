@@ -119,7 +119,7 @@ class SocketLinkTest {
         assertThat(read(link.nanoTime())).isEqualTo("1");
         SocketLink.Bytes rest = new SocketLink.Bytes();
         assertThat(link.read(null, false, 0, rest)).isEqualTo(2);
-        assertThat(US_ASCII.decode(rest.came()).toString()).isEqualTo("bc");
+        assertThat(US_ASCII.decode(rest.take()).toString()).isEqualTo("bc");
         assertThatThrownBy(() -> read(link.nanoTime())).isInstanceOf(SocketException.class);
         assertThatThrownBy(() -> link.awaitWritable(true, link.nanoTime())).isInstanceOf(SocketException.class);
     }
@@ -137,6 +137,16 @@ class SocketLinkTest {
             link.read(all, true, after(Duration.ofHours(1)), new SocketLink.Bytes());
         }
         assertThat(new String(all.array(), US_ASCII)).isEqualTo("abcde");
+    }
+
+    @Test
+    @DisplayName("vt-1 a thread that waits for more does not keep the bytes that it has read")
+    void keepsNothing() throws Exception {
+        peer.getOutputStream().write("abc".getBytes(US_ASCII));
+        SocketLink.Bytes bytes = new SocketLink.Bytes();
+        link.read(null, false, 0, bytes);
+        assertThat(US_ASCII.decode(bytes.take()).toString()).isEqualTo("abc");
+        assertThat(bytes.take()).isNull();
     }
 
     @Test

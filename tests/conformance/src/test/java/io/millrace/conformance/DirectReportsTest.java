@@ -25,7 +25,8 @@ class DirectReportsTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     @DisplayName(
-            "vt-1 a mistake is reported with its stack; an exception that tells of the peer is none, wrapped or not")
+            "vt-1 a mistake is reported with its stack; an exception that tells of the peer is none, wrapped or not, whatever"
+                    + " the conversation is told of after it")
     void mistakes(boolean onLoops) {
         try (Reports reports = new Reports();
                 Reactors reactors =
@@ -35,6 +36,7 @@ class DirectReportsTest {
             awaitLine(reports, server);
             meet(server, "reads");
             meet(server, "wraps");
+            meet(server, "cleans up");
             int mistakes = awaitLine(reports, server);
             String leftOut = mistakes == 1 ? "closing it" : (mistakes - 1) + " more like this were left out";
             assertThat(reports.lines())
@@ -56,6 +58,19 @@ class DirectReportsTest {
                     socket.readLine(10);
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
+                }
+            }
+            case "cleans up" -> {
+                try {
+                    socket.readLine(10);
+                } catch (IOException e) {
+                    try {
+                        socket.write("farewell\n");
+                        socket.flush();
+                    } catch (IOException told) {
+                        e.addSuppressed(told);
+                    }
+                    throw e;
                 }
             }
             case "throws" -> throw new IllegalStateException("by mistake");

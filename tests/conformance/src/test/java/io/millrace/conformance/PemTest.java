@@ -135,6 +135,93 @@ class PemTest {
                 "OPENSSH PRIVATE KEY");
     }
 
+    private void assertRefused(Tls.Builder settings, Path named, String reason) {
+        assertThatThrownBy(settings::build)
+                .isInstanceOf(IOException.class)
+                .hasMessageStartingWith("cannot use " + named + ": ")
+                .hasMessageContaining(reason);
+    }
+
+    @Test
+    @DisplayName("tls-1: a directory is refused as what it is, wherever a file was expected")
+    void directories() {
+        Path chain = CERTIFICATES.chain("ec");
+        Path key = CERTIFICATES.key("ec");
+        char[] password = "secret".toCharArray();
+        assertRefused(Tls.builder().certificate(directory, key), directory, "it is a directory");
+        assertRefused(Tls.builder().certificate(chain, directory), directory, "it is a directory");
+        assertRefused(Tls.builder().trust(directory), directory, "it is a directory");
+        assertRefused(Tls.builder().keyStore(directory, password), directory, "it is a directory");
+    }
+
+    @Test
+    @DisplayName("tls-1: an encrypted key that is broken, or that the JDK cannot decrypt, is refused with the remedy")
+    void encryptedOtherwise() throws Exception {
+        Path chain = CERTIFICATES.chain("rsa");
+        char[] passphrase = "open sesame".toCharArray();
+        Path broken = write("broken.key", TestCertificates.pem("ENCRYPTED PRIVATE KEY", new byte[] {0x30, 3, 2, 1, 0}));
+        assertRefused(Tls.builder().certificate(chain, broken, passphrase), broken, "decrypt it with openssl pkey -in");
+        OpenSsl.require();
+        Path scrypt = directory.resolve("scrypt.key");
+        OpenSsl.run(
+                "pkcs8",
+                "-topk8",
+                "-scrypt",
+                "-in",
+                CERTIFICATES.key("rsa").toString(),
+                "-passout",
+                "pass:open sesame",
+                "-out",
+                scrypt.toString());
+        assertRefused(Tls.builder().certificate(chain, scrypt, passphrase), scrypt, "decrypt it with openssl pkey -in");
+    }
+
+    @Test
+    @DisplayName("tls-1: a key on a curve that the JDK does not have is refused as that, and not as another's key")
+    void unknownCurve() throws Exception {
+        OpenSsl.require();
+        Path key = directory.resolve("curve.key");
+        Path chain = directory.resolve("curve.pem");
+        OpenSsl.run(
+                "req",
+                "-x509",
+                "-newkey",
+                "ec",
+                "-pkeyopt",
+                "ec_paramgen_curve:secp256k1",
+                "-nodes",
+                "-subj",
+                "/CN=localhost",
+                "-keyout",
+                key.toString(),
+                "-out",
+                chain.toString());
+        assertRefused(Tls.builder().certificate(chain, key), key, "the JDK cannot sign with its key");
+    }
+
+    @Test
+    @DisplayName("tls-1: a key store with a key but not its certificate is refused, and the key is named")
+    void keyWithoutCertificate() throws Exception {
+        OpenSsl.require();
+        Path store = directory.resolve("key.p12");
+        OpenSsl.run(
+                "pkcs12",
+                "-export",
+                "-nocerts",
+                "-name",
+                "lonely",
+                "-inkey",
+                CERTIFICATES.key("ec").toString(),
+                "-passout",
+                "pass:secret",
+                "-out",
+                store.toString());
+        assertRefused(
+                Tls.builder().keyStore(store, "secret".toCharArray()),
+                store,
+                "its key lonely has no certificate there");
+    }
+
     @Test
     @DisplayName("tls-1: a key store has certificates and keys in one file; one that cannot be used is refused")
     void keyStore() throws Exception {
