@@ -3,6 +3,7 @@ package io.millrace.cli.http;
 import io.millrace.net.FileSource;
 import io.millrace.net.Io;
 import io.millrace.net.Net;
+import io.millrace.poll.Clock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.AccessDeniedException;
@@ -62,6 +63,7 @@ final class Site {
     static final int MOST_LISTED = 5000;
 
     private final Path root;
+    private final Clock clock;
     private final ConcurrentHashMap<String, Kept> kept = new ConcurrentHashMap<>();
 
     /**
@@ -70,17 +72,22 @@ final class Site {
      * @throws IOException if there is no such directory
      */
     Site(Path directory) throws IOException {
+        this(directory, Clock.system());
+    }
+
+    Site(Path directory, Clock clock) throws IOException {
         if (!Files.isDirectory(directory)) {
             throw new IOException("cannot serve " + directory + ": there is no such directory");
         }
         this.root = directory.toRealPath();
+        this.clock = clock;
     }
 
     /** Returns a short file that was found for the same text a moment ago; or null. */
     @Nullable
     Resource recent(String target) {
         Kept found = kept.get(target);
-        return found != null && found.untilNanos - System.nanoTime() > 0 ? found.resource : null;
+        return found != null && found.untilNanos - clock.nanoTime() > 0 ? found.resource : null;
     }
 
     /**
@@ -178,7 +185,7 @@ final class Site {
         if (kept.size() >= MOST_KEPT) {
             kept.clear();
         }
-        kept.put(text, new Kept(resource, System.nanoTime() + KEPT_NANOS));
+        kept.put(text, new Kept(resource, clock.nanoTime() + KEPT_NANOS));
     }
 
     /** Lists what would be served, if it is not too much: the loop waits meanwhile. */

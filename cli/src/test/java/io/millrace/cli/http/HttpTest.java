@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.millrace.cli.http.HttpRig.Answer;
 import io.millrace.cli.http.HttpRig.Client;
+import io.millrace.poll.ManualClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -285,15 +286,20 @@ class HttpTest {
     }
 
     @Test
-    @DisplayName("srv-14: short files are kept under so many names at most")
+    @DisplayName("srv-14: short files are kept for a second, under so many names at most")
     void kept() throws Exception {
-        Site files = new Site(site);
+        ManualClock clock = new ManualClock();
+        Site files = new Site(site, clock);
         Target hello = Target.parse("/hello.txt");
         for (int i = 0; i <= Site.MOST_KEPT; i++) {
             files.find(hello, "/hello.txt?" + i);
         }
         assertThat(files.recent("/hello.txt?" + Site.MOST_KEPT)).isNotNull();
         assertThat(files.recent("/hello.txt?0")).as("room was made").isNull();
+        clock.advance(Duration.ofNanos(999_999_999));
+        assertThat(files.recent("/hello.txt?" + Site.MOST_KEPT)).isNotNull();
+        clock.advance(Duration.ofNanos(1));
+        assertThat(files.recent("/hello.txt?" + Site.MOST_KEPT)).isNull();
     }
 
     @Test

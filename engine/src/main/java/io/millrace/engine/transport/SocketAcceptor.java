@@ -1,7 +1,9 @@
 package io.millrace.engine.transport;
 
+import io.millrace.engine.AlarmCallback;
 import io.millrace.engine.Priority;
 import io.millrace.engine.internal.FailureLog;
+import io.millrace.engine.internal.Insistence;
 import io.millrace.engine.internal.SpareDescriptor;
 import io.millrace.engine.reactor.EventSink;
 import io.millrace.engine.reactor.Reactor;
@@ -16,6 +18,7 @@ import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Accepts on a reactor: {@value Reactor#COSTLY} connections in a turn, then other work has its turn.
@@ -24,13 +27,17 @@ import java.util.function.Consumer;
  * {@linkplain SpareDescriptor spare descriptor} is kept, with which the connection is turned away. The acceptor then
  * tries again after an alarm, until no connection is waiting. It never spins, and needs no new connection to recover
  * (mill-11).
+ *
+ * <p><b>Out of memory.</b> So it does if the heap is full: if there is no memory even for the alarm, the loop pauses
+ * instead, because it can do nothing else either.
  */
-final class SocketAcceptor implements EventSink, Runnable, Acceptor {
+class SocketAcceptor implements EventSink, Runnable, Acceptor {
     private static final int ACCEPTS = Reactor.COSTLY;
     /** No system's queue holds more connections than this. Any that come after as many came after the close. */
     private static final int DRAINED = 1 << 16;
 
     private static final long RETRY_NANOS = 50_000_000;
+    private static final long PAUSE_NANOS = 10_000_000;
 
     private final ReactorServerLoop loop;
     private final StreamListener listener;
@@ -39,6 +46,8 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
     private boolean queued;
     private boolean waiting;
     private boolean closed;
+    /** Whether the last attempt failed for another reason than those that the system gives. */
+    private boolean failing;
     /** An upper bound of how many connections were accepted since the close was requested. */
     private int drained;
 
@@ -46,6 +55,8 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
     private boolean toldLack;
 
     private final SpareDescriptor spare = new SpareDescriptor();
+    /** Created beforehand: there may be no memory for it when it is needed. */
+    private final AlarmCallback retry = this::retry;
 
     SocketAcceptor(
             ReactorServerLoop loop,
@@ -105,7 +116,31 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
     @Override
     public void run() {
         queued = false;
-        if (!closed && !waiting && accept(ACCEPTS)) {
+        if (closed || waiting) {
+            return;
+        }
+        boolean more;
+        try {
+            more = accept(ACCEPTS);
+        } catch (Throwable e) {
+            tryAgain(); // no further edge announces those that wait
+            if (!failing) { // a full heap is full for many attempts
+                failing = true;
+                throw e;
+            }
+            return;
+        }
+        failing = false;
+        if (more) {
+            onReady(0);
+        }
+    }
+
+    private void tryAgain() {
+        try {
+            retryLater();
+        } catch (Throwable e) {
+            Insistence.pause(PAUSE_NANOS);
             onReady(0);
         }
     }
@@ -117,7 +152,7 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
     private boolean accept(int atMost) {
         try {
             for (int i = 0; i < atMost; i++) {
-                ByteStream stream = listener.accept();
+                ByteStream stream = next();
                 if (stream == null) {
                     return false;
                 }
@@ -133,6 +168,12 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
             onAcceptFailure(e);
             return false;
         }
+    }
+
+    /** Overridden by a test. */
+    @Nullable
+    ByteStream next() throws IOException {
+        return listener.accept();
     }
 
     private void onAcceptFailure(IOException cause) {
@@ -168,13 +209,15 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
 
     private void retryLater() {
         if (!waiting) {
-            loop.schedule(RETRY_NANOS, fired -> {
-                waiting = false;
-                if (fired) {
-                    run();
-                }
-            });
+            loop.schedule(RETRY_NANOS, retry);
             waiting = true; // not if there was no memory for the alarm
+        }
+    }
+
+    private void retry(boolean fired) {
+        waiting = false;
+        if (fired) {
+            run();
         }
     }
 
@@ -194,8 +237,11 @@ final class SocketAcceptor implements EventSink, Runnable, Acceptor {
         }
         // Connections that wait would be reset when the listener is closed. To avoid accepting all of them in one turn,
         // call drain() first.
-        accept(drained == 0 ? DRAINED : ACCEPTS);
-        stop();
+        try {
+            accept(drained == 0 ? DRAINED : ACCEPTS);
+        } finally {
+            stop();
+        }
     }
 
     @Override

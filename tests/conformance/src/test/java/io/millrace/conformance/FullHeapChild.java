@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -20,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 final class FullHeapChild {
     private static final OutOfMemoryError FAILURE = new OutOfMemoryError("created beforehand");
 
-    /** What the full heap is full of. */
-    private static volatile Object @Nullable [] hoard;
+    /** What the full heap is full of. Two threads fill it. */
+    private static final AtomicReference<Object @Nullable []> HOARD = new AtomicReference<>();
 
     /** The thread whose clock fails. */
     private static volatile @Nullable String victim;
@@ -39,6 +40,7 @@ final class FullHeapChild {
         }
         if (thread.equals(victim)) {
             failed = true;
+            fillUp(); // it may have room of its own, or others have given some back
             throw FAILURE;
         }
         return System.nanoTime();
@@ -62,11 +64,16 @@ final class FullHeapChild {
         }
     }
 
+    private static void fillUp() {
+        while (fill(1)) {}
+    }
+
     private static boolean fill(int size) {
         try {
             Object[] next = new Object[size];
-            next[0] = hoard;
-            hoard = next;
+            do {
+                next[0] = HOARD.get();
+            } while (!HOARD.compareAndSet((Object[]) next[0], next));
             return true;
         } catch (OutOfMemoryError e) {
             return false;
@@ -76,18 +83,19 @@ final class FullHeapChild {
     /** Lets a thread fail while there is no memory, and waits a little for what follows; takes what others give back meanwhile. */
     private static void failInFullHeap(String thread) {
         fill();
+        fillUp(); // and so its code has run
         victim = thread;
         stayFull(5_000_000_000L, true); // or something before its clock has failed, for want of memory
         stayFull(300_000_000, false);
         victim = null;
-        hoard = null;
+        HOARD.set(null);
         over = true;
     }
 
     private static void stayFull(long nanos, boolean untilFailed) {
         for (long began = System.nanoTime(); System.nanoTime() - began < nanos && !(untilFailed && failed); ) {
             LockSupport.parkNanos(10_000_000);
-            fill(1);
+            fillUp();
         }
     }
 
@@ -135,9 +143,9 @@ final class FullHeapChild {
                             throw FAILURE;
                         },
                         Priority.NORMAL),
-                new Task(() -> hoard = null, Priority.NORMAL)));
+                new Task(() -> HOARD.set(null), Priority.NORMAL)));
         CompletableFuture.runAsync(() -> {}, manager).get(10, TimeUnit.SECONDS);
-        if (hoard != null) {
+        if (HOARD.get() != null) {
             throw new AssertionError("the second task did not run");
         }
     }
