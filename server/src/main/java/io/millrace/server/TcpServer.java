@@ -161,10 +161,7 @@ public final class TcpServer implements Monitored, AutoCloseable {
                 .withBacklog(builder.backlog)
                 .withReusePort(spread || builder.sharePort)
                 .withFastOpen(builder.fastOpen));
-        if (spread
-                && !builder.sharePort
-                && builder.address.getPort() != 0
-                && !PortCheck.isFree(builder.address)) {
+        if (spread && !builder.sharePort && builder.address.getPort() != 0 && !PortCheck.isFree(builder.address)) {
             // Listeners with SO_REUSEPORT also share the port with other processes that set it. This server does not
             // want that, so it listens without it first, which fails and says why.
             all.getFirst()

@@ -595,7 +595,8 @@ class TcpServerTest {
             address = free.address();
         }
         for (int i = 0; i < 100; i++) {
-            CompletableFuture<Integer> answer = CompletableFuture.supplyAsync(() -> firstAnswer(address), EACH_A_THREAD);
+            CompletableFuture<Integer> answer =
+                    CompletableFuture.supplyAsync(() -> firstAnswer(address), EACH_A_THREAD);
             try (TcpServer server = on("epoll", 2).address(address).start(ECHO)) {
                 assertThat(answer.get(30, TimeUnit.SECONDS)).isEqualTo(7);
             }

@@ -21,14 +21,16 @@ public final class PortCheck {
      * Returns whether a listener without SO_REUSEPORT could be bound.
      *
      * @param address where to; not port 0
-     * @return false if not, for whatever reason: listening tells which
+     * @return false if not, for whatever reason, such as a name that is unknown: listening tells which
      */
     public static boolean isFree(InetSocketAddress address) {
         InetAddress host = address.getAddress();
+        if (host == null) {
+            return false;
+        }
         // The wildcard address of either family means both, as it does for a listener; so it needs a socket of both.
         boolean onlyFour = host instanceof Inet4Address && !host.isAnyLocalAddress();
-        try (SocketChannel probe =
-                onlyFour ? SocketChannel.open(StandardProtocolFamily.INET) : SocketChannel.open()) {
+        try (SocketChannel probe = onlyFour ? SocketChannel.open(StandardProtocolFamily.INET) : SocketChannel.open()) {
             probe.setOption(StandardSocketOptions.SO_REUSEADDR, true);
             probe.bind(host.isAnyLocalAddress() ? new InetSocketAddress(address.getPort()) : address);
             return true;
