@@ -10,7 +10,8 @@ function sidebar() {
   const sections = map.split(/^## /m)
   const groups = [{ text: 'Start', items: [{ text: 'What it is', link: '/' }, { text: 'Documentation', link: '/docs/' },
     { text: 'Tutorial', link: '/docs/tutorial/' }, { text: 'Tutorial in callbacks', link: '/docs/tutorial/callbacks' },
-    { text: 'Tutorial in direct style', link: '/docs/tutorial/direct' }, { text: 'Examples', link: '/examples/' }] }]
+    { text: 'Tutorial in direct style', link: '/docs/tutorial/direct' }, { text: 'Tutorial, the last step', link: '/docs/tutorial/nodes' },
+    { text: 'Examples', link: '/examples/' }] }]
   for (const section of sections.slice(1)) {
     const [title] = section.split('\n', 1)
     const items = [...section.matchAll(/\[([^\]]+)\]\(([^)#]+)(?:#[^)]*)?\)/g)]

@@ -32,6 +32,8 @@ final class CommandLines {
                                 + " raise."));
         millrace.addSubcommand(
                 "bench", command("bench", "Compares Millrace with its competitors; see millrace bench --help."));
+        millrace.addSubcommand(
+                "example", command("example", "Runs an example of this working copy; without a name, lists them."));
         millrace.addSubcommand("version", command("version", "Prints the versions of Millrace and of the JVM."));
         return millrace;
     }

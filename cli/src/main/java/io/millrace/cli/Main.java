@@ -118,6 +118,8 @@ public final class Main {
             case "proxy" -> new Serve(Options.ofProxy(last)).run(out, err);
             case "top" -> top(last, out);
             case "bench" -> throw new UsageException("cannot bench from here: run ./millrace bench in a working copy");
+            case "example" ->
+                throw new UsageException("cannot run an example from here: run ./millrace example in a working copy");
             case "doctor" -> out.println(Doctor.report());
             case "version" -> out.println(version());
             default -> chosen.usage(out);

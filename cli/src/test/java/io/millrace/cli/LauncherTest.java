@@ -258,6 +258,31 @@ class LauncherTest {
     }
 
     @Test
+    void anExampleThatIsGivenTheUrlOfABackplaneHasItsEngine() throws Exception {
+        Path source = copy.resolve("examples/src/main/java/io/millrace/examples/Hello.java");
+        Files.createDirectories(source.getParent());
+        Files.writeString(source, "public static void main(String[] args) {}");
+        script(copy.resolve("bin/mvn"), """
+            #!/bin/sh
+            echo "mvn $*" >>"$CALLS"
+            """);
+
+        assertThat(exitOf(start("nowhere", "example", "Hello", "7001", "redis://127.0.0.1:6400")))
+                .isZero();
+        assertThat(exitOf(start("nowhere", "example", "Hello", "7001", "nats://127.0.0.1:4222")))
+                .isZero();
+
+        List<String> called = Files.readAllLines(calls);
+        assertThat(called.get(0)).startsWith("mvn ").contains("-pl examples,backplane/redis -am package");
+        assertThat(called.get(1))
+                .contains("/examples/target/lib/*:")
+                .contains("/backplane/redis/target/lib/* ")
+                .endsWith("Hello 7001 redis://127.0.0.1:6400");
+        assertThat(called.get(2)).contains("-pl examples,backplane/nats -am package");
+        assertThat(called.get(3)).contains("/backplane/nats/target/lib/* ");
+    }
+
+    @Test
     void anExampleIsBuiltOnceAndRunByItsName() throws Exception {
         Path source = copy.resolve("examples/src/main/java/io/millrace/examples/deeper/Hello.java");
         Files.createDirectories(source.getParent());

@@ -40,6 +40,7 @@ class MainTest {
     @CsvSource(delimiter = '|', textBlock = """
         frobnicate            | cannot understand frobnicate; try millrace --help
         bench                 | cannot bench from here: run ./millrace bench in a working copy
+        example               | cannot run an example from here: run ./millrace example in a working copy
         serve --frob          | cannot understand --frob; try millrace serve --help
         serve echo chat       | cannot understand chat; try millrace serve --help
         serve --style curly   | --style must be callback or direct, not curly

@@ -23,7 +23,6 @@ import org.jspecify.annotations.Nullable;
  * @param reusePort whether other listeners, in any process of the same user, may use the same port if they set this,
  *     too (SO_REUSEPORT); Linux then distributes the connections over them. Connections that wait at a listener are
  *     reset when it is closed: accept them first.
- *     Linux then spreads the connections over them. Those that wait at a listener that is closed are reset: accept them first.
  * @param receiveBuffer the {@link TcpStream#setReceiveBuffer} of accepted streams, or 0 for the system's default, which
  *     grows as needed
  * @param noDelay whether {@link TcpStream#setNoDelay} is on for accepted streams
@@ -35,7 +34,6 @@ import org.jspecify.annotations.Nullable;
  * @param fastOpen how many connections may wait whose first packet brought bytes (TCP_FASTOPEN); 0 for none. A peer
  *     that has connected before saves a round trip. Its first bytes may arrive twice, so use this only for requests
  *     that may be repeated
- *     saves a round trip; its first bytes may arrive twice, so only for requests that may be repeated
  */
 public record ListenOptions(
         int backlog,

@@ -29,6 +29,7 @@ import io.millrace.server.handover.SocketLine;
 import io.millrace.server.internal.ServerAccess;
 import io.millrace.server.secure.TlsSettings;
 import io.millrace.server.support.ConnectionLog;
+import io.millrace.server.support.PortCheck;
 import io.millrace.server.support.ServerSettings;
 import io.millrace.server.support.UnixPeers;
 import io.millrace.server.tls.Tls;
@@ -218,9 +219,9 @@ public final class TcpServer implements Monitored, AutoCloseable {
                 && all.size() > 1
                 && System.getProperty("os.name").startsWith("Linux");
         ListenOptions options = options(builder).withReusePort(spread || builder.sharePort);
-        if (spread && !builder.sharePort && builder.address.getPort() != 0) {
+        if (spread && !builder.sharePort && builder.address.getPort() != 0 && !PortCheck.isFree(builder.address)) {
             // Listeners with SO_REUSEPORT also share the port with other processes that set it. This server does not
-            // want that, so it first tries to bind the port without it, which fails if the port is taken.
+            // want that, so it listens without it first, which fails and says why.
             all.getFirst()
                     .net()
                     .listen(builder.address, ListenOptions.standard().withBacklog(1))

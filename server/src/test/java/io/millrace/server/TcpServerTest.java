@@ -12,6 +12,7 @@ import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -27,6 +28,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -582,6 +584,40 @@ class TcpServerTest {
                 TcpServer second =
                         on("epoll", 2).sharePort(true).address(first.address()).start(ECHO)) {
             assertThat(second.address()).isEqualTo(first.address());
+        }
+    }
+
+    @Test
+    @DisplayName("mill-10: a client that connects while a server starts on its port is served, or refused, never reset")
+    void aStartResetsNobody() throws Exception {
+        InetSocketAddress address;
+        try (TcpServer free = on("epoll", 2).start(ECHO)) {
+            address = free.address();
+        }
+        for (int i = 0; i < 100; i++) {
+            CompletableFuture<Integer> answer =
+                    CompletableFuture.supplyAsync(() -> firstAnswer(address), EACH_A_THREAD);
+            try (TcpServer server = on("epoll", 2).address(address).start(ECHO)) {
+                assertThat(answer.get(30, TimeUnit.SECONDS)).isEqualTo(7);
+            }
+        }
+    }
+
+    private static final Executor EACH_A_THREAD = task -> new Thread(task).start();
+
+    /** Connects as soon as that is possible. */
+    private static int firstAnswer(InetSocketAddress address) {
+        while (true) {
+            try (Socket socket = new Socket()) {
+                socket.connect(address);
+                socket.setSoTimeout(30_000);
+                socket.getOutputStream().write(7);
+                return socket.getInputStream().read();
+            } catch (ConnectException nobodyListensYet) {
+                Thread.onSpinWait();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
     }
 

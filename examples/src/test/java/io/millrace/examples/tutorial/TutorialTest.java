@@ -4,11 +4,15 @@ import static io.millrace.examples.Program.connect;
 import static io.millrace.examples.Program.hear;
 import static io.millrace.examples.Program.say;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import io.millrace.backplane.Backplane;
+import io.millrace.engine.Reactors;
 import io.millrace.examples.Program;
 import io.millrace.server.DirectClient;
 import io.millrace.server.DirectServer;
 import io.millrace.server.DirectSocket;
+import io.millrace.server.TcpServer;
 import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -18,6 +22,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
@@ -210,6 +215,76 @@ class TutorialTest {
             assertThat(ann.getInputStream().read()).isEqualTo(-1);
             assertThat(server.lines()).containsExactly("stopped by SIGINT", "everything was sent");
             server.endsWell();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {Chat9Nodes.class, Direct9Nodes.class})
+    @EnabledOnOs({OS.LINUX, OS.MAC})
+    @DisplayName("step 9: a node gives the last lines to those who come, and says when it ends")
+    void node(Class<?> step) throws Exception {
+        try (Program server = Program.start(step, "0")) {
+            int port = server.port();
+            try (Socket ann = connect(port)) {
+                hear(ann, "Your name?");
+                say(ann, "Ann");
+                hear(ann, "Here: Ann");
+                say(ann, "hello");
+                hear(ann, "Ann: hello");
+                try (Socket bob = connect(port)) {
+                    hear(bob, "Your name?");
+                    say(bob, "Bob");
+                    hear(bob, "Here: Ann, Bob", "Ann: hello");
+                }
+                hear(ann, "Bob is here", "Bob has left");
+                server.kill("INT");
+                hear(ann, "This node ends now. Please come back.");
+                assertThat(ann.getInputStream().read()).isEqualTo(-1);
+            }
+            assertThat(server.lines())
+                    .hasSize(2)
+                    .startsWith("stopped by SIGINT")
+                    .last()
+                    .asString()
+                    .contains("drained=true");
+            server.endsWell();
+        }
+    }
+
+    @Test
+    @DisplayName("step 9: a line reaches the guests of every node")
+    void twoNodes() throws Exception {
+        CompletableFuture<TcpServer> first = new CompletableFuture<>();
+        CompletableFuture<DirectServer> second = new CompletableFuture<>();
+        try (Reactors reactors = Reactors.open();
+                Backplane one = Backplane.open("memory:tutorial", reactors);
+                Backplane other = Backplane.open("memory:tutorial", reactors);
+                SharedRoom here = new SharedRoom(one, () -> first.join().context());
+                SharedRoom there = new SharedRoom(other, () -> second.join().context());
+                TcpServer callbacks =
+                        Chat4Timeouts.settings(0).manager(reactors).start(connection -> NodeGuest.in(here));
+                DirectServer direct = DirectServer.start(
+                        Direct4Timeouts.settings(0).manager(reactors), socket -> Direct9Nodes.talk(socket, there))) {
+            first.complete(callbacks);
+            second.complete(direct);
+            try (Socket ann = connect(callbacks.address().getPort())) {
+                hear(ann, "Your name?");
+                say(ann, "Ann");
+                hear(ann, "Here: Ann");
+                say(ann, "hello");
+                hear(ann, "Ann: hello");
+                try (Socket bob = connect(direct.address().getPort())) {
+                    hear(bob, "Your name?");
+                    await().until(() -> other.topic("lobby").members().size() == 1); // Ann, by way of the other node
+                    say(bob, "Bob");
+                    hear(bob, "Here: Ann, Bob", "Ann: hello");
+                    hear(ann, "Bob is here");
+                    say(bob, "hi");
+                    hear(bob, "Bob: hi");
+                    hear(ann, "Bob: hi");
+                }
+                hear(ann, "Bob has left");
+            }
         }
     }
 }
