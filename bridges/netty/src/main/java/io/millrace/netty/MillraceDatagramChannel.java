@@ -325,7 +325,8 @@ public final class MillraceDatagramChannel extends MillraceChannel implements Da
     }
 
     private static void requireResolved(AddressedEnvelope<?, ?> envelope) {
-        if (envelope.recipient() instanceof SocketAddress to) {
+        SocketAddress to = envelope.recipient();
+        if (to != null) {
             resolved(to);
         }
     }
