@@ -488,6 +488,26 @@ class ConnectionEdgesTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
+    @DisplayName("srv-8: who is joined with a connection that has ended is closed, also if that never had a relay")
+    void joinedWithOneThatHasEnded(boolean inOrder) {
+        try (TestConnection one = TestConnection.open(new Recording());
+                TestConnection other = one.openAnother()) {
+            Connection ended = one.connection();
+            ended.abort();
+            one.runUntilIdle();
+            assertThat(log).containsExactly("disconnect");
+            if (inOrder) {
+                Relay.between(ended, other.connection());
+            } else {
+                Relay.between(other.connection(), ended);
+            }
+            other.advance(Duration.ofSeconds(2));
+            assertThat(other.isClosed()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
     @DisplayName("srv-8: who is joined with a connection that is relayed neither gets into that relay nor ends it")
     void relayedAlready(boolean inOrder) {
         try (TestConnection one = TestConnection.open(new Recording());
