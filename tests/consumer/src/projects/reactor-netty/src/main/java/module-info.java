@@ -1,4 +1,0 @@
-/** Reactor's jars are automatic modules, and come with the bridge. */
-module app {
-    requires io.millrace.reactor.netty;
-}
