@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.Semaphore;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +50,9 @@ public final class Console implements AutoCloseable {
 
     private final HttpServer http;
     private final RequestThreads threads;
+    /** Many clients may be slow to ask and to listen; answers are made for a few at a time, because that takes processors. */
+    private final Semaphore working = new Semaphore(8);
+
     private final Guard guard;
     private final Views views;
     private final OpenMetrics metrics;
@@ -163,6 +167,7 @@ public final class Console implements AutoCloseable {
 
     private void handle(HttpExchange exchange) throws IOException {
         threads.haveRead();
+        boolean head = exchange.getRequestMethod().equals("HEAD");
         try (exchange) {
             Headers headers = exchange.getResponseHeaders();
             headers.set("Content-Security-Policy", CSP);
@@ -172,14 +177,22 @@ public final class Console implements AutoCloseable {
             headers.set("Cache-Control", "no-store");
             Answer answer;
             try {
+                working.acquire();
+            } catch (InterruptedException e) {
+                return; // its time is over
+            }
+            try {
                 answer = answer(exchange);
-            } catch (RuntimeException e) {
+            } catch (Throwable e) { // also what the size of a user's set may throw
                 LOGGER.log(System.Logger.Level.WARNING, "cannot answer a request for " + exchange.getRequestURI(), e);
                 answer = new Answer(500, "text/plain", "the console failed: " + e + "\n");
+            } finally {
+                working.release();
             }
             headers.set("Content-Type", answer.type() + "; charset=utf-8");
-            exchange.sendResponseHeaders(answer.status(), answer.body().length == 0 ? -1 : answer.body().length);
-            if (answer.body().length > 0) {
+            boolean empty = head || answer.body().length == 0;
+            exchange.sendResponseHeaders(answer.status(), empty ? -1 : answer.body().length);
+            if (!empty) {
                 exchange.getResponseBody().write(answer.body());
             }
         }
@@ -203,8 +216,8 @@ public final class Console implements AutoCloseable {
         String path = exchange.getRequestURI().getPath();
         String method = exchange.getRequestMethod();
         boolean post = method.equals("POST");
-        if (!post && !method.equals("GET")) {
-            return new Answer(405, "text/plain", "only GET and POST\n");
+        if (!post && !method.equals("GET") && !method.equals("HEAD")) {
+            return new Answer(405, "text/plain", "only GET, HEAD and POST\n");
         }
         switch (path) {
             case "/" -> {

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -50,10 +51,11 @@ final class Guard {
 
     /** Returns whether the request was meant for us. */
     boolean isOurHost(Headers headers) {
-        String host = headers.getFirst("Host");
-        if (host == null) {
+        List<String> hosts = headers.get("Host");
+        if (hosts == null || hosts.size() != 1) {
             return false;
         }
+        String host = hosts.getFirst();
         String called = PORT.matcher(host).replaceFirst("").toLowerCase(Locale.ROOT);
         return called.equals("localhost")
                 || called.equals(name)

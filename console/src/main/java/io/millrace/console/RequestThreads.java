@@ -1,11 +1,11 @@
 package io.millrace.console;
 
 import java.time.Duration;
-import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -18,17 +18,14 @@ import org.jspecify.annotations.Nullable;
  * <p>All threads are daemons, and end when there is nothing to do.
  */
 final class RequestThreads implements Executor {
-    private static final int THREADS = 8;
-    /** Bounded: a flood of requests is refused instead of filling the heap of the server that is looked at. */
-    private static final int WAITING = 64;
+    /**
+     * Bounded: a flood of requests is refused instead of filling the heap of the server that is looked at. Not fewer, and
+     * no queue: behind some clients that are slow to ask, the next one would wait until their time is over.
+     */
+    private static final int THREADS = 64;
 
     private final ThreadPoolExecutor threads = new ThreadPoolExecutor(
-            THREADS,
-            THREADS,
-            1,
-            TimeUnit.SECONDS,
-            new ArrayBlockingQueue<>(WAITING),
-            work -> thread(work, "millrace-console"));
+            0, THREADS, 1, TimeUnit.SECONDS, new SynchronousQueue<>(), work -> thread(work, "millrace-console"));
     private final ScheduledThreadPoolExecutor clock =
             new ScheduledThreadPoolExecutor(1, work -> thread(work, "millrace-console-clock"));
 
@@ -45,7 +42,6 @@ final class RequestThreads implements Executor {
     RequestThreads(Duration toRead, Duration toAnswer) {
         this.toRead = toRead;
         this.toAnswer = toAnswer;
-        threads.allowCoreThreadTimeOut(true);
         clock.setKeepAliveTime(1, TimeUnit.SECONDS);
         clock.allowCoreThreadTimeOut(true);
         clock.setRemoveOnCancelPolicy(true);

@@ -3,7 +3,6 @@ package io.millrace.console;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
-import java.net.ConnectException;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -33,6 +32,10 @@ public final class Top {
 
     private static final String SERVERS = "%-16s %8s %9s %10s %10s %10s %8s%n";
     private static final String LOOPS = "%-16s %6s %8s %8s %9s %8s %8s %8s%n";
+    private static final String PREFIX = "millrace_";
+    /** More than a console with a thousand loops has to say. */
+    private static final int LONGEST = 16 << 20;
+
     private static final String[] UNITS = {"B", "K", "M", "G", "T", "P"};
 
     private final URI metrics;
@@ -186,24 +189,39 @@ public final class Top {
         request.setRequestProperty(Guard.HEADER, token);
         request.setConnectTimeout(5_000);
         request.setReadTimeout(10_000);
+        request.setInstanceFollowRedirects(false); // the token is for this console only
         int status;
         try {
             status = request.getResponseCode();
-        } catch (ConnectException e) {
+        } catch (IOException e) {
             throw new IOException("cannot reach the console at " + metrics + ": " + e.getMessage(), e);
         }
         if (status != 200) {
             throw new IOException("the console at " + metrics + " answered with status " + status
                     + (status == 401 ? ": the token is wrong" : ""));
         }
-        Map<String, Double> samples = new LinkedHashMap<>();
         try (InputStream in = request.getInputStream()) {
-            for (String line : new String(in.readAllBytes(), StandardCharsets.UTF_8).split("\n", -1)) {
-                int space = line.lastIndexOf(' ');
-                if (!line.startsWith("#") && space > 0) {
-                    samples.put(line.substring("millrace_".length(), space), Double.valueOf(line.substring(space + 1)));
-                }
+            return samples(new String(in.readNBytes(LONGEST), StandardCharsets.UTF_8));
+        }
+    }
+
+    private Map<String, Double> samples(String text) throws IOException {
+        Map<String, Double> samples = new LinkedHashMap<>();
+        for (String line : text.split("\n", -1)) {
+            if (line.isEmpty() || line.startsWith("#")) {
+                continue;
             }
+            int space = line.lastIndexOf(' ');
+            try {
+                if (space > PREFIX.length() && line.startsWith(PREFIX)) {
+                    samples.put(line.substring(PREFIX.length(), space), Double.valueOf(line.substring(space + 1)));
+                    continue;
+                }
+            } catch (NumberFormatException e) {
+                // as below
+            }
+            throw new IOException("what answers at " + metrics
+                    + " is not a console of Millrace; use the address that the program printed");
         }
         return samples;
     }

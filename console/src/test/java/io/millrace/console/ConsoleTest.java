@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.sun.net.httpserver.HttpServer;
 import io.millrace.engine.Reactors;
 import io.millrace.server.TcpClient;
 import io.millrace.server.TcpServer;
@@ -169,6 +170,61 @@ class ConsoleTest {
                         .asString(StandardCharsets.UTF_8)
                         .isEqualTo("ok\n");
             }
+        }
+    }
+
+    @Test
+    @DisplayName("obs-3: while forty clients do not end their requests, another one is answered")
+    void slowClientsHoldUpNobody() throws Exception {
+        try (Console patient = patience(Duration.ofSeconds(60), Duration.ofSeconds(60))) {
+            InetSocketAddress at = patient.address();
+            List<Socket> slow = new ArrayList<>();
+            try {
+                for (int i = 0; i < 40; i++) {
+                    Socket socket = new Socket(at.getAddress(), at.getPort());
+                    slow.add(socket);
+                    socket.getOutputStream()
+                            .write("GET /health HTTP/1.1\r\nHost: 127".getBytes(StandardCharsets.US_ASCII));
+                }
+                assertThat(ask(patient, "GET", "/health")).contains(" 200 ").endsWith("ok\n");
+            } finally {
+                for (Socket socket : slow) {
+                    socket.close();
+                }
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("obs-4: HEAD is answered like GET, without the text")
+    void head() throws IOException {
+        assertThat(ask("HEAD", "/health")).contains(" 200 ").endsWith("\r\n\r\n");
+        assertThat(ask("HEAD", "/metrics")).contains(" 401 ").endsWith("\r\n\r\n");
+        assertThat(ask("HEAD", "/metrics", token())).contains(" 200 ").endsWith("\r\n\r\n");
+        assertThat(ask("HEAD", "/api/close?server=server&id=1", token())).contains(" 404 ");
+    }
+
+    @Test
+    @DisplayName("obs-3: a request under two names is refused")
+    void twoNames() throws IOException {
+        assertThat(ask("GET", "/health", "Host: 127.0.0.1", "Host: evil.example"))
+                .contains(" 421 ");
+    }
+
+    @Test
+    @DisplayName(
+            "obs-3: what a user's set throws, even if it is not declared, is told and logged, and the console goes on")
+    void aSetThatThrows() throws IOException {
+        try (Console watching = Console.builder()
+                .add("server", server)
+                .addSet("broken", () -> {
+                    throw new AssertionError("the set is broken");
+                })
+                .open()) {
+            assertThat(ask(watching, "GET", "/api/timers", "X-Millrace-Token: " + watching.token()))
+                    .contains(" 500 ")
+                    .contains("the set is broken");
+            assertThat(ask(watching, "GET", "/health")).contains(" 200 ");
         }
     }
 
@@ -486,6 +542,27 @@ class ConsoleTest {
             assertThatThrownBy(() -> new Top(URI.create("http://127.0.0.1:1/"))).hasMessageContaining("no token");
             assertThatThrownBy(() -> new Top(URI.create(console.url().toString() + "x")).frame())
                     .hasMessageContaining("the token is wrong");
+        }
+    }
+
+    @Test
+    @DisplayName("obs-3: top says so if what answers is not a console")
+    void topOfSomethingElse() throws IOException {
+        for (String text : List.of("a b\n", "millrace_x y\n", "<html> 5\n", "millrace_\n")) {
+            HttpServer other = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+            other.createContext("/", exchange -> {
+                exchange.sendResponseHeaders(200, text.length());
+                exchange.getResponseBody().write(text.getBytes(StandardCharsets.US_ASCII));
+                exchange.close();
+            });
+            other.start();
+            try {
+                Top top = new Top(
+                        URI.create("http://127.0.0.1:" + other.getAddress().getPort() + "/#token=x"));
+                assertThatThrownBy(top::frame).isInstanceOf(IOException.class).hasMessageContaining("not a console");
+            } finally {
+                other.stop(0);
+            }
         }
     }
 }

@@ -17,7 +17,9 @@ import io.millrace.engine.pool.ObjectPoolMetrics;
 import io.millrace.server.Monitored;
 import io.millrace.server.ServerMetrics;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -69,6 +71,9 @@ public final class MillraceMetrics implements MeterBinder, AutoCloseable {
     private final Map<String, IntSupplier> sets;
     private final List<HistogramFeed> feeds = new CopyOnWriteArrayList<>();
     private final List<Utilisation> utilisations = new CopyOnWriteArrayList<>();
+    /** Guarded by this; by identity. */
+    private final Set<MeterRegistry> bound = Collections.newSetFromMap(new IdentityHashMap<>());
+
     private volatile boolean closed;
     /** Guarded by this; null until something is bound. */
     private @Nullable Thread feeder;
@@ -126,6 +131,9 @@ public final class MillraceMetrics implements MeterBinder, AutoCloseable {
     public synchronized void bindTo(MeterRegistry registry) {
         if (closed) {
             throw new IllegalStateException("cannot bind to " + registry + ": these metrics are closed");
+        }
+        if (!bound.add(registry)) {
+            return; // it has the same meters still, and their histograms would be fed twice
         }
         // A name is what tells loops apart in a registry: of two meters with the same tags, it would drop the second.
         Set<String> taken = new HashSet<>();

@@ -48,6 +48,24 @@ class MillraceMetricsTest {
     }
 
     @Test
+    @DisplayName("obs-2: bound to one registry twice, a histogram has each value once")
+    void boundTwice() throws Exception {
+        try (Reactors reactors = Reactors.builder().reactors(1).name("twice").open();
+                MillraceMetrics metrics =
+                        MillraceMetrics.builder().add(reactors.metrics()).build()) {
+            metrics.bindTo(registry);
+            metrics.bindTo(registry);
+            CountDownLatch fired = new CountDownLatch(5);
+            for (int i = 0; i < 5; i++) {
+                reactors.schedule(Duration.ofMillis(1), ok -> fired.countDown());
+            }
+            assertThat(fired.await(20, TimeUnit.SECONDS)).isTrue();
+            metrics.refresh();
+            assertThat(registry.get("millrace.eventloop.delay").timer().count()).isEqualTo(5);
+        }
+    }
+
+    @Test
     @DisplayName("obs-2: a registry shows a script of known work")
     void showsKnownWork() throws Exception {
         try (Reactors reactors = Reactors.builder().reactors(1).name("known").open();

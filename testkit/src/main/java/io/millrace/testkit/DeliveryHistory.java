@@ -108,7 +108,10 @@ public final class DeliveryHistory {
     /** What one subscriber got. */
     public static final class Recorder implements Subscriber {
         private final String name;
-        private final List<Event> events = new CopyOnWriteArrayList<>();
+        /** Guarded by itself: a copy for each message would take more time than everything else, when there are many. */
+        private final List<Event> events = new ArrayList<>();
+
+        private final Set<String> got = ConcurrentHashMap.newKeySet();
         private final AtomicInteger messages = new AtomicInteger();
         private volatile @Nullable Position start;
 
@@ -156,13 +159,26 @@ public final class DeliveryHistory {
          * @param position its position
          */
         public void onMessage(String message, Position position) {
-            events.add(new Event(message, position, null));
+            add(new Event(message, position, null));
+            got.add(message);
             messages.incrementAndGet();
         }
 
         @Override
         public void onGap(Gap gap) {
-            events.add(new Event(null, gap.next(), gap));
+            add(new Event(null, gap.next(), gap));
+        }
+
+        private void add(Event event) {
+            synchronized (events) {
+                events.add(event);
+            }
+        }
+
+        private List<Event> events() {
+            synchronized (events) {
+                return List.copyOf(events);
+            }
         }
 
         /**
@@ -181,7 +197,7 @@ public final class DeliveryHistory {
          */
         public List<String> messages() {
             List<String> all = new ArrayList<>();
-            for (Event event : events) {
+            for (Event event : events()) {
                 if (event.message != null) {
                     all.add(event.message);
                 }
@@ -196,7 +212,7 @@ public final class DeliveryHistory {
          */
         public List<Gap> gaps() {
             List<Gap> all = new ArrayList<>();
-            for (Event event : events) {
+            for (Event event : events()) {
                 if (event.gap != null) {
                     all.add(event.gap);
                 }
@@ -211,7 +227,7 @@ public final class DeliveryHistory {
          * @return whether it is among those that came
          */
         public boolean has(String message) {
-            return events.stream().anyMatch(event -> message.equals(event.message));
+            return got.contains(message);
         }
     }
 
@@ -244,17 +260,19 @@ public final class DeliveryHistory {
         /** What was stored behind this, it must get. */
         private final @Nullable Position start;
 
+        private final List<Gap> gaps;
         private @Nullable Position at;
 
         Judgement(Recorder recorder, List<String> problems) {
             this.recorder = recorder;
             this.problems = problems;
+            this.gaps = recorder.gaps();
             this.start = recorder.start == null ? beforeFirst(recorder) : recorder.start;
             this.at = start;
         }
 
         private static @Nullable Position beforeFirst(Recorder recorder) {
-            for (Event event : recorder.events) {
+            for (Event event : recorder.events()) {
                 if (event.gap != null) {
                     return event.gap.after();
                 } else if (event.position != null) {
@@ -269,7 +287,7 @@ public final class DeliveryHistory {
                 return; // it was given nothing, and has not said where it began
             }
             epochs.add(at.epoch());
-            for (Event event : recorder.events) {
+            for (Event event : recorder.events()) {
                 if (event.position != null) {
                     epochs.add(event.position.epoch());
                     if (event.gap != null) {
@@ -331,7 +349,7 @@ public final class DeliveryHistory {
 
         /** Returns whether it was told of this one: it is in a gap, or in an epoch that one leaps over. */
         private boolean isExcused(Position position) {
-            for (Gap gap : recorder.gaps()) {
+            for (Gap gap : gaps) {
                 boolean afterBegin = gap.after().epoch().equals(position.epoch())
                         && position.offset() > gap.after().offset();
                 boolean beforeEnd = gap.next().epoch().equals(position.epoch())

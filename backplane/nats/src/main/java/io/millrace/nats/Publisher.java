@@ -101,7 +101,12 @@ final class Publisher {
             }
             Outlet outlet = outlets.computeIfAbsent(topic, name -> new Outlet(name, StreamNames.of(namespace, name)));
             outlet.queue.add(added);
-            pump(outlet, then);
+            Session now = session;
+            if (now != null && outlet.opened && !outlet.busy && outlet.sent == outlet.queue.size() - 1) {
+                send(now, outlet, added, then); // without looking at the others, of which there may be thousands
+            } else {
+                pump(outlet, then);
+            }
         }
         then.forEach(Runnable::run);
         return added.result;

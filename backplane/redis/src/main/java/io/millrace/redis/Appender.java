@@ -92,7 +92,13 @@ final class Appender {
             }
             Outlet outlet = outlets.computeIfAbsent(topic, name -> new Outlet(name, Streams.key(namespace, name)));
             outlet.queue.add(added);
-            pump(outlet);
+            Session now = session;
+            Position known = outlet.known;
+            if (now != null && known != null && !outlet.busy && outlet.sent == outlet.queue.size() - 1) {
+                send(now, outlet, known, added); // without looking at the others, of which there may be thousands
+            } else {
+                pump(outlet);
+            }
         }
         return added.result;
     }
@@ -113,12 +119,16 @@ final class Appender {
         }
         for (Unanswered next : outlet.queue) {
             if (!next.sent) {
-                next.sent = true;
-                outlet.sent++;
-                var ignored = now.add(outlet.key, known.epoch(), next.record.bytes(), history)
-                        .whenComplete((id, failure) -> answered(now, outlet, next, id, failure));
+                send(now, outlet, known, next);
             }
         }
+    }
+
+    private void send(Session now, Outlet outlet, Position known, Unanswered next) {
+        next.sent = true;
+        outlet.sent++;
+        var ignored = now.add(outlet.key, known.epoch(), next.record.bytes(), history)
+                .whenComplete((id, failure) -> answered(now, outlet, next, id, failure));
     }
 
     private void open(Outlet outlet, Session now) {

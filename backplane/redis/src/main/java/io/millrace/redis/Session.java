@@ -162,7 +162,13 @@ final class Session {
         return async().del(Streams.keys(key));
     }
 
+    /** Lettuce logs a warning for each that is closed already. */
     void close() {
-        var ignored = CompletableFuture.allOf(commands.closeAsync(), waiting.closeAsync());
+        if (commands.isOpen()) {
+            var ignored = commands.closeAsync();
+        }
+        if (waiting.isOpen()) {
+            var ignored = waiting.closeAsync();
+        }
     }
 }
