@@ -7,7 +7,7 @@ import java.util.Map;
 
 /**
  * What a member of a chat room takes of the heap of its own node, and of that of another one, which knows its name: heaps after full
- * collections, with so many members less with one, divided by their number.
+ * collections, with so many members less without, divided by their number.
  *
  * @param session for its processes
  * @param peers has the load
@@ -35,7 +35,9 @@ record MemberWeight(Session session, Native peers, ServerProgram program, Server
             }
             Server own = chat.nodes().getFirst();
             Server other = chat.nodes().getLast();
-            hold(own, 1).close(); // what is made for the first member is not each one's
+            hold(own, members).close(); // what is made for the first ones, and stays, is not each one's
+            session.settle(own);
+            session.settle(other);
             double ownBefore = IdleWeight.heap(session, own);
             double otherBefore = IdleWeight.heap(session, other);
             try (Server holder = hold(own, members)) {
