@@ -28,7 +28,7 @@
 #include <sys/epoll.h>
 
 enum { MOST_NODES = 64, EVENTS = 256, LONGEST_LINE = 2048, BUFFER = 64 * 1024, SHORTEST = 40 };
-static const int64_t SECOND = 1000000000, PATIENCE = 10000000000, BETWEEN_PROBES = 20000000;
+static const int64_t SECOND = 1000000000, PATIENCE = 30000000000, BETWEEN_PROBES = 20000000;
 
 struct member {
   int fd;
@@ -177,7 +177,7 @@ static void enter_all(void) {
     int64_t now = now_nanos();
     there = 0;
     for (int i = 0; i < total; i++) there += all[i].probe > 0;
-    if (now >= end) die(1, "%d of %d members have not heard the first one within 10 s", total - there, total);
+    if (now >= end) die(1, "%d of %d members have not heard the first one within 30 s", total - there, total);
     if (there < total && now >= next) {
       say(0, now);
       next = now + BETWEEN_PROBES;
@@ -186,7 +186,7 @@ static void enter_all(void) {
   for (int i = 0; i < total; i++) /* what was said on the way must not be counted with the rest */
     while (all[i].probe < all[0].said) {
       pass(end);
-      if (now_nanos() >= end) die(1, "member %d has not heard line %llu of the first one within 10 s", i, (unsigned long long)all[0].said);
+      if (now_nanos() >= end) die(1, "member %d has not heard line %llu of the first one within 30 s", i, (unsigned long long)all[0].said);
     }
   for (int i = 0; i < total; i++)
     for (int j = 1; j < total; j++) all[i].heard[j] = 0;
@@ -277,7 +277,7 @@ int main(int argc, char **argv) {
   while (heard_in_all < said_in_all * (uint64_t)total) {
     pass(end);
     if (now_nanos() >= end)
-      die(1, "%llu of %llu lines have not arrived within 10 s", (unsigned long long)(said_in_all * (uint64_t)total - heard_in_all),
+      die(1, "%llu of %llu lines have not arrived within 30 s", (unsigned long long)(said_in_all * (uint64_t)total - heard_in_all),
           (unsigned long long)(said_in_all * (uint64_t)total));
   }
   for (int i = 1; one_order && i < total; i++)

@@ -76,7 +76,7 @@ final class ScaleCommand {
         spec.addOption(number("--lines", "N", "Lines a minute that each user says (1)."));
         spec.addOption(number("--minutes", "N", "For how long a user stays (30)."));
         spec.addOption(OptionSpec.builder("--page")
-                .paramLabel("FILE.md")
+                .paramLabel("PAGE")
                 .type(Path.class)
                 .description("Put the usual tables between the marks of this page, docs/scaling.md.")
                 .build());

@@ -389,8 +389,8 @@ class RedisEngineTest {
     void mayNotKill() throws Exception {
         // Otherwise with just the rights that the documentation says are needed.
         server.command(
-                ("ACL SETUSER anna on >secret ~* +info +eval +client|id +client|unblock +ping +del +exists +get +set"
-                                + " +time +xadd +xinfo +xsetid +xrange +xrevrange +xread")
+                ("ACL SETUSER anna on >secret ~* &millrace:* +info +eval +client|id +ping +del +exists +get +set +time"
+                                + " +xadd +xinfo +xsetid +xrange +xrevrange +publish +subscribe +unsubscribe")
                         .split(" "));
         try (Reactors reactors = reactors();
                 Backplane backplane = Backplane.open("redis://anna:secret@127.0.0.1:" + server.port(), reactors)) {

@@ -84,7 +84,6 @@ final class BackplaneSuite implements Suite {
         try (Server engine = program.startBesideLoad(session)) {
             chat(session, peers, engine, "redis", LETTUCE, Map.of(LETTUCE, "redis"));
             rooms(session, peers, engine);
-            weight(session, peers, engine, "redis");
         }
     }
 
@@ -114,7 +113,6 @@ final class BackplaneSuite implements Suite {
                         store.toString()));
         try (Server engine = program.startBesideLoad(session)) {
             chat(session, peers, engine, "nats", JNATS, new TreeMap<>(Map.of(JNATS, "nats", JETSTREAM, "jetstream")));
-            weight(session, peers, engine, "nats");
         }
     }
 
@@ -123,10 +121,7 @@ final class BackplaneSuite implements Suite {
         for (String engine : engines) {
             List<String> ids = engine.equals("rooms")
                     ? List.of("backplane-redis-rooms")
-                    : List.of(
-                            "backplane-" + engine + "-many",
-                            "backplane-" + engine + "-few",
-                            "backplane-" + engine + "-weight");
+                    : List.of("backplane-" + engine + "-many", "backplane-" + engine + "-few");
             for (String id : ids) {
                 if (session.settings().isWanted(id)) {
                     wanted = true;
@@ -276,27 +271,5 @@ final class BackplaneSuite implements Suite {
                 each.close();
             }
         }
-    }
-
-    // ---- Memory ----
-
-    private static void weight(Session session, Native peers, Server engine, String scheme)
-            throws IOException, InterruptedException {
-        int members = session.settings().quick() ? 200 : 500;
-        session.compare(
-                new Comparison(
-                        "backplane-" + scheme + "-weight",
-                        String.format(
-                                Locale.ROOT,
-                                "%,d members of a room, all on one of two nodes: what each weighs",
-                                members),
-                        OURS,
-                        List.of(
-                                Column.shown("memberBytes", "heap B, own node", 0),
-                                Column.shown("strangerBytes", "heap B, other node", 0)),
-                        List.of(new MemberWeight(
-                                session, peers, ours(session.settings().home(), scheme, engine), engine, members)),
-                        List.of()),
-                session.settings().rounds(1, 3));
     }
 }
