@@ -50,7 +50,9 @@ class ConsumerTest {
     }
 
     @Test
-    @Timeout(value = 4, unit = TimeUnit.MINUTES) // a build of four projects by a Maven of its own, beside other modules' tests
+    @Timeout(
+            value = 4,
+            unit = TimeUnit.MINUTES) // a build of four projects by a Maven of its own, beside other modules' tests
     @DisplayName("build and run on the class path and on the module path, and need not name JSpecify")
     void projectsBuildAndRun() throws Exception {
         Path projects = folder.resolve("projects");
@@ -164,7 +166,9 @@ class ConsumerTest {
         builder.environment().remove("MAVEN_ARGS");
         Process process = builder.start();
         try {
-            assertThat(process.waitFor(3, TimeUnit.MINUTES)).as("%s has ended", command).isTrue();
+            assertThat(process.waitFor(3, TimeUnit.MINUTES))
+                    .as("%s has ended", command)
+                    .isTrue();
             // The local repository of a build has no checksums, and Maven says so for every file.
             List<String> lines = Files.readAllLines(output);
             lines.removeIf(line -> line.contains("no checksums available"));
