@@ -46,7 +46,7 @@ final class ServerProcess {
     }
 
     /** Where it is missing, its tests are skipped, or fail if they must not be. */
-    private static void require(String program) {
+    static void require(String program) {
         for (String directory : System.getenv("PATH").split(File.pathSeparator, -1)) {
             if (Files.isExecutable(Path.of(directory, program))) {
                 return;
