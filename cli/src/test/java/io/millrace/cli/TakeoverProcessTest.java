@@ -116,7 +116,8 @@ class TakeoverProcessTest {
                         .matches("handed over to process " + next.pid()
                                 + ": \\d+ connections, \\d+ bytes in, \\d+ bytes out");
                 assertThat(current.exit()).isZero();
-                assertThat(current.errors()).doesNotContain("takeover", "failed"); // a watchdog may mention a busy machine
+                assertThat(current.errors())
+                        .doesNotContain("takeover", "failed"); // a watchdog may mention a busy machine
                 current = next;
                 long before = answered.get();
                 await().atMost(SOON)
