@@ -52,6 +52,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** One server after the other at the same address; here, all of them are in this process. */
 @EnabledOnOs({OS.LINUX, OS.MAC, OS.FREEBSD})
+@SuppressWarnings("try") // closed early, on purpose
 class TakeoverTest {
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final Duration BRIEF = Duration.ofMillis(50);
