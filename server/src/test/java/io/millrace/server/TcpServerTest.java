@@ -598,7 +598,7 @@ class TcpServerTest {
             CompletableFuture<Integer> answer =
                     CompletableFuture.supplyAsync(() -> firstAnswer(address), EACH_A_THREAD);
             try (TcpServer server = on("epoll", 2).address(address).start(ECHO)) {
-                assertThat(answer.get(30, TimeUnit.SECONDS)).isEqualTo(7);
+                assertThat(answer.get(30, TimeUnit.SECONDS)).as("%s", server).isEqualTo(7);
             }
         }
     }
