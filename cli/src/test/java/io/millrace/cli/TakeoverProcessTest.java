@@ -35,6 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Processes that follow each other at one address. */
 @EnabledOnOs(OS.LINUX)
 @DisplayName("millrace serve --takeover")
+@SuppressWarnings("try") // closed early, on purpose
 class TakeoverProcessTest {
     private static final Duration SOON = Duration.ofSeconds(50);
     private static final String SERVICE_MANAGER = """

@@ -47,6 +47,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 @DisplayName("grpc-16: servers and clients run on the manager they are given")
 @Timeout(60)
+@SuppressWarnings("try") // some connections are only there
 class ServerOnManagersTest {
     private static void echoOver(EventManager manager) throws Exception {
         byte[] sent = new byte[1 << 20];
