@@ -13,7 +13,6 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultAddressedEnvelope;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.socket.DatagramPacket;
-import io.netty.resolver.NoopAddressResolverGroup;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -107,7 +106,7 @@ class AddressesTest {
         return new Bootstrap()
                 .group(opened.group())
                 .channel(MillraceSocketChannel.class)
-                .resolver(NoopAddressResolverGroup.INSTANCE)
+                .disableResolver()
                 .handler(new ChannelInboundHandlerAdapter());
     }
 
