@@ -10,6 +10,7 @@ import io.millrace.poll.Clock;
 import io.millrace.poll.ManualClock;
 import io.millrace.server.Connection;
 import io.millrace.server.ConnectionHandler;
+import io.millrace.server.ConnectionSnapshot;
 import io.millrace.server.Framing;
 import io.millrace.server.Idle;
 import io.millrace.server.SendResult;
@@ -414,7 +415,8 @@ class ConnectionApiTest {
     @MethodSource("settings")
     @DisplayName("mill-7: frames that have arrived before a connection ends by itself are delivered")
     void framesBeforeTheEnd(ServerSetting setting) throws Exception {
-        Socket socket = connect(start(on(setting), Framing.lines(10).frames(new Recording() {
+        CompletableFuture<TcpServer> started = new CompletableFuture<>();
+        TcpServer server = start(on(setting), Framing.lines(10).frames(new Recording() {
             @Override
             public void onConnect(Connection connection) {
                 connection.closeOutput();
@@ -422,12 +424,41 @@ class ConnectionApiTest {
 
             @Override
             public void onData(Connection connection, ByteBuffer data) throws Exception {
+                if (setting.dispatch() != Dispatch.LOOP) {
+                    TcpServer here = started.join();
+                    await().until(() -> here.connections().stream()
+                            .allMatch(one -> one.state() == ConnectionSnapshot.State.INPUT_ENDED));
+                }
+                super.onData(connection, data);
+            }
+        }));
+        started.complete(server);
+        Socket socket = connect(server);
+        socket.getOutputStream().write("a\nb\nc\n".getBytes(US_ASCII));
+        socket.shutdownOutput();
+        assertThat(List.of(next(), next(), next(), next())).containsExactly("data a", "data b", "data c", "disconnect");
+    }
+
+    @ParameterizedTest
+    @MethodSource("settings")
+    @DisplayName("mill-7: frames that have arrived before a connection is reset are delivered")
+    void framesBeforeAReset(ServerSetting setting) throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        Socket socket = connect(start(on(setting), Framing.lines(10).frames(new Recording() {
+            @Override
+            public void onData(Connection connection, ByteBuffer data) throws Exception {
+                begun.countDown();
                 outlive(setting, connection);
                 super.onData(connection, data);
             }
+
+            @Override
+            public void onError(@Nullable Connection connection, Throwable failure) {}
         })));
         socket.getOutputStream().write("a\nb\nc\n".getBytes(US_ASCII));
-        socket.shutdownOutput();
+        assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
+        socket.setSoLinger(true, 0);
+        socket.close();
         assertThat(List.of(next(), next(), next(), next())).containsExactly("data a", "data b", "data c", "disconnect");
     }
 

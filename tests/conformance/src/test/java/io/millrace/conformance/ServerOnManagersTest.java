@@ -400,7 +400,7 @@ class ServerOnManagersTest {
                 assertThat(connection.queuedBytes()).isLessThanOrEqualTo((1 << 20) + (64 << 10));
             }
             assertThat(error.get(10, TimeUnit.SECONDS)).contains("more than the limit of 1048576");
-            assertThat(connection.isClosed()).isFalse();
+            assertThat(connection.isClosed()).isTrue();
         }
     }
 
