@@ -350,9 +350,11 @@ final class PemFile {
 
     /** Signs something with the one and verifies it with the other. */
     private static boolean belong(Path keyFile, PublicKey certified, PrivateKey key) throws IOException {
-        boolean same = certified.getAlgorithm().equals(key.getAlgorithm());
+        if (!certified.getAlgorithm().equals(key.getAlgorithm())) {
+            return false;
+        }
         if (certified instanceof RSAKey one && key instanceof RSAKey other) {
-            return same && one.getModulus().equals(other.getModulus());
+            return one.getModulus().equals(other.getModulus());
         }
         byte[] text = "belong together".getBytes(StandardCharsets.US_ASCII);
         Signature signature;
