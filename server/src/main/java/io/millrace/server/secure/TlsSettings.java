@@ -16,21 +16,40 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import javax.net.ssl.ExtendedSSLSession;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SNIHostName;
+import javax.net.ssl.SNIMatcher;
 import javax.net.ssl.SNIServerName;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
+import javax.net.ssl.StandardConstants;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /** The settings behind {@link Tls}: makes an engine for each connection, with what the files held when last read. */
 public final class TlsSettings implements Tls {
+    /**
+     * Accepts any name, and remembers it. With a matcher, the engine resumes no session for another name than that for
+     * which it was made.
+     */
+    private static final class AskedName extends SNIMatcher {
+        private volatile @Nullable SNIServerName asked;
+
+        AskedName() {
+            super(StandardConstants.SNI_HOST_NAME);
+        }
+
+        @Override
+        public boolean matches(SNIServerName name) {
+            asked = name;
+            return true;
+        }
+    }
+
     private final TlsOptions options;
     private final HandshakeGate handshakes;
     private volatile Loaded loaded;
@@ -184,6 +203,7 @@ public final class TlsSettings implements Tls {
         parameters.setApplicationProtocols(options.applicationProtocols().toArray(String[]::new));
         if (target == null) {
             parameters.setUseCipherSuitesOrder(true);
+            parameters.setSNIMatchers(List.of(new AskedName()));
             switch (options.clientCertificates()) {
                 case NONE -> {
                     // The default; a context of the user's may have another.
@@ -231,14 +251,22 @@ public final class TlsSettings implements Tls {
                 session.getProtocol(),
                 session.getCipherSuite(),
                 application == null || application.isEmpty() ? null : application,
-                requestedName(engine, session),
+                requestedName(engine),
                 peerCertificates(session));
     }
 
-    private static @Nullable String requestedName(SSLEngine engine, SSLSession session) {
-        List<SNIServerName> names = engine.getUseClientMode()
-                ? engine.getSSLParameters().getServerNames()
-                : session instanceof ExtendedSSLSession extended ? extended.getRequestedServerNames() : List.of();
+    private static List<SNIServerName> asked(SSLParameters parameters) {
+        for (SNIMatcher each : parameters.getSNIMatchers()) {
+            if (each instanceof AskedName name && name.asked != null) {
+                return List.of(name.asked);
+            }
+        }
+        return List.of();
+    }
+
+    private static @Nullable String requestedName(SSLEngine engine) {
+        SSLParameters parameters = engine.getSSLParameters();
+        List<SNIServerName> names = engine.getUseClientMode() ? parameters.getServerNames() : asked(parameters);
         for (SNIServerName each : names == null ? List.<SNIServerName>of() : names) {
             if (each instanceof SNIHostName host) {
                 return host.getAsciiName();

@@ -183,6 +183,21 @@ class OpenSslInteropTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"-tls1_3", "-tls1_2"})
+    @DisplayName("tls-2: a session is not resumed for another name, and the name is the one that is asked for now")
+    void resumptionForAnotherName(String version, @TempDir Path directory) throws Exception {
+        TcpServer server = start(CERTIFICATES.server());
+        String saved = directory.resolve("session").toString();
+        Process first = start(client(server, version, "-sess_out", saved));
+        talk(first, "first");
+        first.getOutputStream().close();
+        first.waitFor(20, TimeUnit.SECONDS);
+        Process second = start(client(server, version, "-sess_in", saved, "-servername", "other.example"));
+        assertThat(talk(second, "second")).contains("New, ");
+        assertThat(sessions).extracting(TlsSession::serverName).containsExactly("localhost", "other.example");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-tls1_3", "-tls1_2"})
     @DisplayName("tls-2: s_client shows a certificate that we ask for")
     void clientCertificate(String version) throws Exception {
         TcpServer server = start(Tls.builder()
