@@ -327,7 +327,8 @@ public abstract class BackplaneContract {
             Await.until("a gap was told to " + strange, () -> !recorder.gaps().isEmpty());
             assertThat(recorder.gaps().getFirst().reason()).isEqualTo(Gap.Reason.NEW_EPOCH);
         }
-        Await.until("nothing is missing behind the gaps", () -> history.problems().isEmpty());
+        Await.until(
+                "nothing is missing behind the gaps", () -> history.problems().isEmpty());
     }
 
     @Test
